@@ -1,0 +1,2 @@
+//! Placeholder head.
+pub mod id;
