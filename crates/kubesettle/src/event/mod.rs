@@ -1,0 +1,276 @@
+//! The one stream that everything a person or a program sees is a fold over.
+//!
+//! ```text
+//! run ──► Event, Event, … ──► printers (plain, json, events, live)
+//!                        └──► Summary (the same fold for all of them) ──► exit code
+//! ```
+//!
+//! Contract of a run's events:
+//!
+//! * Sequence numbers start at 0 and have no gap; `elapsed` never decreases.
+//! * The first body is [`Body::Start`], the last [`Body::End`], and [`Body::Summary`] stands right before it.
+//! * Every object of the run has at most one [`Body::Finished`] per action and exactly one [`Body::Concluded`].
+//! * A [`Body::Verdict`] of an object is sent when its status, reason, message or progress changed, never twice in a row.
+//! * No body holds a value of a Secret.
+
+mod json;
+mod summary;
+
+use std::time::{Duration, SystemTime};
+
+use kstatus::Verdict;
+
+use crate::error::{ApiError, ExitClass};
+use crate::id::{GroupKind, ObjectId};
+
+pub use json::to_json_line;
+pub use summary::{Summary, Tally};
+
+/// Version of the JSON form; raised when a key changes its meaning.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// One thing that happened.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// Position in the stream of this run, from 0.
+    pub seq: u64,
+    /// Monotonic time since the run began.
+    pub elapsed: Duration,
+    /// Wall-clock time, for people and logs only.
+    pub time: SystemTime,
+    /// What happened.
+    pub body: Body,
+}
+
+/// What happened.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Body {
+    /// The run begins.
+    Start(Start),
+    /// An input object was left out because it is invalid.
+    Invalid {
+        /// The objects concerned.
+        objects: Vec<ObjectId>,
+        /// Why.
+        error: Box<str>,
+    },
+    /// A request for this object is about to be sent.
+    Started {
+        /// The object.
+        id: ObjectId,
+        /// What is about to be done.
+        action: Action,
+    },
+    /// An action on an object has its result.
+    Finished {
+        /// The object.
+        id: ObjectId,
+        /// What was done.
+        action: Action,
+        /// How it went.
+        outcome: Outcome,
+    },
+    /// What is known of an object's state has changed.
+    Verdict {
+        /// The object.
+        id: ObjectId,
+        /// Its state now.
+        verdict: Verdict,
+    },
+    /// The wait for an object is over.
+    Concluded {
+        /// The object.
+        id: ObjectId,
+        /// How its wait ended.
+        conclusion: Conclusion,
+    },
+    /// A reminder of what is still awaited; sent when nothing else was said for a while.
+    Waiting {
+        /// The objects whose wait goes on, longest first.
+        awaited: Vec<Awaited>,
+        /// How many objects the run has in all.
+        total: usize,
+    },
+    /// Something a person should know that is no failure.
+    Warning {
+        /// The object it is about, if any.
+        id: Option<ObjectId>,
+        /// Where it comes from.
+        source: WarningSource,
+        /// The text.
+        message: Box<str>,
+    },
+    /// A kind cannot be watched in some scope just now; its objects are Unknown until that ends.
+    Gap {
+        /// The kind.
+        kind: GroupKind,
+        /// The namespace, or empty for all.
+        namespace: Box<str>,
+        /// Why.
+        reason: Box<str>,
+    },
+    /// A request failed in a way that may pass and is tried again.
+    Retry {
+        /// The object.
+        id: ObjectId,
+        /// What is tried.
+        action: Action,
+        /// What went wrong.
+        error: ApiError,
+        /// Which attempt failed, from 1.
+        attempt: u32,
+        /// How long we wait before the next.
+        delay: Duration,
+    },
+    /// Totals.
+    Summary(Summary),
+    /// The run is over.
+    End {
+        /// How it ended.
+        class: ExitClass,
+        /// Why, when the totals do not say it (the connection was lost, the run was interrupted, …).
+        message: Option<Box<str>>,
+    },
+}
+
+/// The head of a run.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// What the run does.
+    pub operation: Operation,
+    /// The name of the set, when it is tracked: namespace and name of its inventory.
+    pub set: Option<ObjectId>,
+    /// Number of objects in the run.
+    pub objects: usize,
+    /// Number of namespaces they live in.
+    pub namespaces: usize,
+}
+
+/// What a run does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Apply and wait.
+    Apply,
+    /// Delete and wait until gone.
+    Destroy,
+    /// Look only.
+    Status,
+}
+
+impl Operation {
+    /// The word in the JSON form.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Apply => "apply",
+            Self::Destroy => "destroy",
+            Self::Status => "status",
+        }
+    }
+}
+
+/// What is done to one object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Action {
+    /// Server-side apply.
+    Apply,
+    /// Deletion because the set is destroyed.
+    Delete,
+    /// Deletion because the object left the set.
+    Prune,
+}
+
+impl Action {
+    /// The word in every output, as kapply has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Apply => "apply",
+            Self::Delete => "delete",
+            Self::Prune => "prune",
+        }
+    }
+}
+
+/// How an action went.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The object did not exist and does now.
+    Created,
+    /// The object existed and was changed.
+    Configured,
+    /// The object existed and already was as wanted.
+    Unchanged,
+    /// The object existed; for lack of rights nobody can tell if it was changed.
+    Applied,
+    /// The server accepted the deletion.
+    Deleted,
+    /// There was nothing to delete.
+    AlreadyGone,
+    /// Not tried.
+    Skipped(Skip),
+    /// The server, or the way to it, refused.
+    Failed(ApiError),
+    /// The run was interrupted before it was tried.
+    Cancelled,
+}
+
+/// Why an action was not tried.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Skip {
+    /// Something it depends on (or that depends on it) did not get there.
+    Dependency {
+        /// The objects from the neighbour to the one where it began.
+        chain: Vec<ObjectId>,
+        /// What happened there.
+        reason: Box<str>,
+    },
+    /// The kind is not served, and nothing in sight will bring it.
+    KindNotServed,
+}
+
+/// How the wait for an object ended.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Conclusion {
+    /// Settled: Current after an apply, gone after a deletion.
+    Settled,
+    /// Certainly not going to settle.
+    Failed,
+    /// Its action failed, so there was nothing to wait for.
+    NotApplied,
+    /// Its action was skipped, so there was nothing to wait for.
+    Skipped,
+    /// Time ran out. The last verdict says what was missing.
+    TimedOut,
+    /// Nobody can tell: no right to look, or contact lost.
+    Unknown,
+    /// The run was interrupted.
+    Cancelled,
+    /// Nobody asked to wait.
+    NotAwaited,
+}
+
+/// One object whose wait goes on.
+#[derive(Clone, Debug)]
+pub struct Awaited {
+    /// The object.
+    pub id: ObjectId,
+    /// Its last verdict; `None` before the first.
+    pub verdict: Option<Verdict>,
+    /// How long it has been awaited.
+    pub since: Duration,
+}
+
+/// Where a warning comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WarningSource {
+    /// A `Warning` header of the API server: deprecations, admission.
+    Server,
+    /// The input.
+    Input,
+    /// The run itself.
+    Run,
+}
