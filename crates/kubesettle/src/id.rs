@@ -104,6 +104,117 @@ impl ObjectId {
     }
 }
 
+/// The other spellings, both shared with kapply.
+impl ObjectId {
+    /// The object's key in an inventory: `<namespace>_<name>_<group>_<kind>`.
+    ///
+    /// RBAC names may hold colons, which a ConfigMap key may not: they are written as two
+    /// underscores. Not every object has a key that leads back to it, see [`Self::has_faithful_key`].
+    pub fn inventory_key(&self) -> String {
+        let name = match RBAC_KINDS.contains(&self.kind()) && self.group() == RBAC_GROUP {
+            true => self.name().replace(':', ENCODED_COLON),
+            false => self.name().to_owned(),
+        };
+        [self.namespace(), &name, self.group(), self.kind()].join("_")
+    }
+
+    /// Reads an inventory key: the first underscore ends the namespace, the last two enclose the
+    /// group, the rest is the name, in which every double underscore is a colon.
+    pub fn parse_inventory_key(key: &str) -> Result<Self, InvalidKey> {
+        let fail = |reason| InvalidKey { key: key.to_owned(), reason };
+        let (namespace, rest) = key.split_once('_').ok_or_else(|| fail("has no underscore"))?;
+        let (rest, kind) = rest.rsplit_once('_').ok_or_else(|| fail("has no kind"))?;
+        let (name, group) = rest.rsplit_once('_').ok_or_else(|| fail("has no group"))?;
+        let name = name.replace(ENCODED_COLON, ":");
+        if name.contains('_') {
+            return Err(fail("has too many fields"));
+        }
+        Ok(Self::new(GroupKind::new(group, kind), namespace, &name))
+    }
+
+    /// Whether [`Self::inventory_key`] leads back to this object and a ConfigMap accepts it. Names
+    /// with an underscore, and names with a colon outside of RBAC, have no such key.
+    pub fn has_faithful_key(&self) -> bool {
+        let key = self.inventory_key();
+        let accepted = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+        key.len() <= MAX_CONFIG_MAP_KEY
+            && key.bytes().all(accepted)
+            && Self::parse_inventory_key(&key).is_ok_and(|id| id == *self)
+    }
+
+    /// The object as the depends-on annotation writes it: `<group>/<kind>/<name>` or
+    /// `<group>/namespaces/<namespace>/<kind>/<name>`, with an empty group for the core group.
+    pub fn reference(&self) -> String {
+        let (group, kind, name) = (self.group(), self.kind(), self.name());
+        match self.namespace() {
+            "" => format!("{group}/{kind}/{name}"),
+            namespace => format!("{group}/namespaces/{namespace}/{kind}/{name}"),
+        }
+    }
+
+    /// Reads one reference of a depends-on annotation; blanks around it do not count.
+    pub fn parse_reference(text: &str) -> Result<Self, InvalidReference> {
+        let fail = |reason| InvalidReference { text: text.trim().to_owned(), reason };
+        let fields: Vec<&str> = text.trim().split('/').collect();
+        let (group, namespace, kind, name) = match *fields {
+            [group, kind, name] => (group, None, kind, name),
+            [group, "namespaces", namespace, kind, name] => (group, Some(namespace), kind, name),
+            [_, other, _, _, _] => return Err(fail(ReferenceFault::NotNamespaces(other.to_owned()))),
+            _ => return Err(fail(ReferenceFault::FieldCount(fields.len()))),
+        };
+        let empty = [("kind", kind), ("name", name), ("namespace", namespace.unwrap_or("-"))]
+            .into_iter()
+            .find_map(|(field, value)| value.is_empty().then_some(field));
+        match empty {
+            Some(field) => Err(fail(ReferenceFault::Empty(field))),
+            None => Ok(Self::new(GroupKind::new(group, kind), namespace.unwrap_or_default(), name)),
+        }
+    }
+}
+
+const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
+const RBAC_KINDS: [&str; 4] = ["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"];
+const ENCODED_COLON: &str = "__";
+const MAX_CONFIG_MAP_KEY: usize = 253;
+
+/// A text that is no inventory key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{key:?} is no inventory key (<namespace>_<name>_<group>_<kind>): it {reason}")]
+pub struct InvalidKey {
+    key: String,
+    reason: &'static str,
+}
+
+/// A text that names no object in a depends-on annotation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidReference {
+    text: String,
+    reason: ReferenceFault,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum ReferenceFault {
+    FieldCount(usize),
+    NotNamespaces(String),
+    Empty(&'static str),
+}
+
+impl fmt::Display for InvalidReference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.reason {
+            ReferenceFault::FieldCount(found) => {
+                write!(f, "expected 3 or 5 fields, found {found}: {:?}", self.text)
+            }
+            ReferenceFault::NotNamespaces(found) => {
+                write!(f, "expected \"namespaces\" as second field, found {found:?}: {:?}", self.text)
+            }
+            ReferenceFault::Empty(field) => write!(f, "the {field} is empty: {:?}", self.text),
+        }
+    }
+}
+
+impl std::error::Error for InvalidReference {}
+
 /// `deployment.apps/web`; the alternate form `{:#}` adds ` in NAMESPACE` when there is one.
 impl fmt::Display for ObjectId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
