@@ -1,1 +1,29 @@
-//! Placeholder.
+//! Says truthfully whether a Kubernetes object has settled, and why not.
+
+mod assess;
+mod cause;
+mod digest;
+mod facts;
+mod history;
+mod kind;
+mod kinds;
+mod policy;
+mod read;
+mod surroundings;
+mod text;
+mod time;
+mod uid;
+mod verdict;
+
+pub use assess::{assess, compute};
+pub use cause::{Cause, CauseCode, ObjectRef};
+pub use digest::{Digest, NotAnObject, digest, digest_as};
+pub use facts::{BindingMode, Facts, StatusSchema};
+pub use history::History;
+pub use kind::Kind;
+pub use kinds::{GroupKind, generated_kinds, metadata_suffices};
+pub use policy::{DEFAULT_HOLDS, Hold, HoldRow, Policy};
+pub use surroundings::{EventNote, Surroundings};
+pub use time::Timestamp;
+pub use uid::Uid;
+pub use verdict::{NotAStatus, Progress, Reason, Status, Verdict};

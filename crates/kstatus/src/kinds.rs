@@ -1,0 +1,67 @@
+//! What is known of kinds as such, whatever the state of an object.
+
+use crate::kind::Kind;
+
+/// A group and a kind.
+pub type GroupKind = (&'static str, &'static str);
+
+const POD: GroupKind = ("", "Pod");
+const REPLICA_SET: GroupKind = ("apps", "ReplicaSet");
+
+const GENERATED: &[(GroupKind, &[GroupKind])] = &[
+    (("apps", "Deployment"), &[REPLICA_SET, POD]),
+    (("apps", "StatefulSet"), &[POD]),
+    (("apps", "DaemonSet"), &[POD]),
+    (("apps", "ReplicaSet"), &[POD]),
+    (("", "ReplicationController"), &[POD]),
+    (("batch", "Job"), &[POD]),
+    (("batch", "CronJob"), &[("batch", "Job"), POD]),
+    (("argoproj.io", "Rollout"), &[REPLICA_SET, POD]),
+];
+
+/// The kinds a controller generates for an object of this kind, at any depth; empty for most.
+pub fn generated_kinds(kind: &Kind) -> &'static [GroupKind] {
+    GENERATED
+        .iter()
+        .find(|((group, name), _)| kind.is(group, name))
+        .map_or(&[], |(_, generated)| *generated)
+}
+
+/// Kinds without a status: to exist is to be current.
+const STATUSLESS: &[GroupKind] = &[
+    ("", "ConfigMap"),
+    ("", "Secret"),
+    ("", "ServiceAccount"),
+    ("", "Endpoints"),
+    ("", "LimitRange"),
+    ("", "PodTemplate"),
+    (
+        "admissionregistration.k8s.io",
+        "MutatingWebhookConfiguration",
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "ValidatingWebhookConfiguration",
+    ),
+    ("apps", "ControllerRevision"),
+    ("coordination.k8s.io", "Lease"),
+    ("discovery.k8s.io", "EndpointSlice"),
+    ("networking.k8s.io", "IngressClass"),
+    ("networking.k8s.io", "NetworkPolicy"),
+    ("node.k8s.io", "RuntimeClass"),
+    ("rbac.authorization.k8s.io", "ClusterRole"),
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
+    ("rbac.authorization.k8s.io", "Role"),
+    ("rbac.authorization.k8s.io", "RoleBinding"),
+    ("scheduling.k8s.io", "PriorityClass"),
+    ("storage.k8s.io", "CSIDriver"),
+    ("storage.k8s.io", "CSINode"),
+    ("storage.k8s.io", "StorageClass"),
+    ("storage.k8s.io", "VolumeAttributesClass"),
+];
+
+/// Whether the verdict on this kind needs nothing but metadata, so that a watcher can ask the
+/// server for metadata only (`PartialObjectMetadata`).
+pub fn metadata_suffices(kind: &Kind) -> bool {
+    STATUSLESS.iter().any(|(group, name)| kind.is(group, name))
+}
