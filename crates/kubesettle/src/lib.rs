@@ -11,6 +11,9 @@
 //! Modules use each other one way, from `run` down to `id`; `docs/architecture.md` has the rules and
 //! a test keeps them.
 
+pub mod cluster;
 pub mod error;
 pub mod event;
+pub mod graph;
 pub mod id;
+pub mod manifest;
