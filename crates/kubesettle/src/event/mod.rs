@@ -13,8 +13,11 @@
 //! * A [`Body::Verdict`] of an object is sent when its status, reason, message or progress changed, never twice in a row.
 //! * No body holds a value of a Secret.
 
+#[cfg(test)]
+mod fixtures;
 mod json;
 mod summary;
+mod tally;
 
 use std::time::{Duration, SystemTime};
 
@@ -23,8 +26,9 @@ use kstatus::Verdict;
 use crate::error::{ApiError, ExitClass};
 use crate::id::{GroupKind, ObjectId};
 
-pub use json::to_json_line;
-pub use summary::{Summary, Tally};
+pub use json::{pending_wait_line, to_json_line};
+pub use summary::{ObjectSummary, Summary};
+pub use tally::{Conclusions, Tally};
 
 /// Version of the JSON form; raised when a key changes its meaning.
 pub const SCHEMA_VERSION: u32 = 1;
