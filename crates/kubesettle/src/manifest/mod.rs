@@ -27,14 +27,26 @@
 //!   subresource ignores it, and without one it is a field like others.
 //! * `resolve` sets `metadata.namespace`, or removes it where the kind has none.
 
+mod annotations;
+mod check;
 mod crd;
+mod decode;
+mod extract;
+mod list;
+mod load;
+mod locate;
+mod near;
 mod object;
 mod options;
 mod problem;
+mod read;
 mod references;
 mod resolve;
+mod split;
+mod tree;
 
 pub use crd::{CrdFacts, StatusSchema};
+pub(crate) use near::nearest;
 pub use object::{APPLY_TIME_MUTATION, DEPENDS_ON, INVENTORY_ID, Object, Scope, Substitution};
 pub use options::{InvalidPolicy, LoadOptions, ResolveOptions, ScopeAnswer, Source, UnknownKinds};
 pub use problem::{InputProblems, Place, Problem};
@@ -50,17 +62,6 @@ pub struct Manifests {
 }
 
 impl Manifests {
-    /// Reads, parses and checks everything.
-    ///
-    /// # Errors
-    ///
-    /// All problems at once: those of every document of every file. With [`InvalidPolicy::Skip`]
-    /// only an input without a single good object is an error (unless that is allowed).
-    pub fn load(sources: &[Source], options: &LoadOptions) -> Result<Self, InputProblems> {
-        let _ = (sources, options);
-        Ok(Self { objects: Vec::new(), problems: Vec::new(), warnings: Vec::new() })
-    }
-
     /// The good objects, in input order.
     pub fn objects(&self) -> &[Object] {
         &self.objects

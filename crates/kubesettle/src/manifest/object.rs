@@ -2,9 +2,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use serde_json::{Map, Value};
 
+use super::check;
 use super::crd::CrdFacts;
-use super::problem::{Place, Problem};
+use super::load;
+use super::problem::{InputProblems, Place};
 use super::references::Reference;
 use crate::id::{GroupKind, ObjectId};
 
@@ -35,12 +38,13 @@ pub struct Object {
     pub(super) api_version: Arc<str>,
     pub(super) json: Bytes,
     pub(super) place: Place,
+    pub(super) on_disk: bool,
     pub(super) scope: Scope,
     pub(super) facts: Arc<Facts>,
 }
 
 /// What later steps ask about an object, read once.
-#[derive(Debug, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Facts {
     pub(super) labels: Pairs,
     pub(super) annotations: Pairs,
@@ -140,24 +144,49 @@ impl Object {
     /// # Errors
     ///
     /// The bytes are no object, or an annotation that orders objects cannot be read.
-    pub fn from_live(json: &[u8]) -> Result<Self, Problem> {
-        let _ = json;
-        Err(Problem::new(Place::new("cluster", 0), "not an object"))
+    pub fn from_live(json: &[u8]) -> Result<Self, InputProblems> {
+        check::live(json).map_err(InputProblems::new)
     }
 
     /// The body with these annotations set.
     pub fn json_with_annotations(&self, annotations: &[(&str, &str)]) -> Bytes {
-        let _ = annotations;
-        self.json.clone()
+        self.edited(|metadata| {
+            let entry = metadata.entry("annotations").or_insert_with(|| Value::Object(Map::new()));
+            if entry.is_null() {
+                *entry = Value::Object(Map::new());
+            }
+            if let Value::Object(map) = entry {
+                map.extend(annotations.iter().map(|(key, value)| ((*key).to_owned(), Value::from(*value))));
+            }
+        })
     }
 
     /// The line of a field, such as `spec.template.spec.containers[0].image`, in the file the object
-    /// comes from; that of the nearest field around it when it is not written out.
+    /// comes from; that of the nearest field around it when it is not written out. A key with dots
+    /// goes in brackets: `metadata.labels["a.b/c"]`.
     ///
     /// The file is read again for this. `None` when it has changed since, or was no file.
     pub fn line_of(&self, path: &str) -> Option<u32> {
-        let _ = path;
-        None
+        load::line_of(self, path)
+    }
+
+    /// Moves the object, body and all. `None` takes the namespace away.
+    pub(super) fn set_namespace(&mut self, namespace: Option<&str>) {
+        self.json = self.edited(|metadata| {
+            match namespace {
+                Some(namespace) => metadata.insert("namespace".to_owned(), namespace.into()),
+                None => metadata.remove("namespace"),
+            };
+        });
+        self.id = self.id.in_namespace(namespace.unwrap_or_default());
+    }
+
+    fn edited(&self, edit: impl FnOnce(&mut Map<String, Value>)) -> Bytes {
+        let Ok(mut body) = serde_json::from_slice::<Value>(&self.json) else { return self.json.clone() };
+        if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
+            edit(metadata);
+        }
+        serde_json::to_vec(&body).map_or_else(|_| self.json.clone(), Bytes::from)
     }
 
     pub(crate) fn references(&self) -> &[Reference] {

@@ -1,7 +1,7 @@
 use super::object::Scope;
 
 /// A place in an object's body that names another object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Reference {
     pub(crate) kind: RefKind,
     /// `None`: the namespace of the object itself, or none at all for kinds without.
