@@ -11,11 +11,15 @@
 use std::fmt;
 
 use crate::id::ObjectId;
-use crate::manifest::RefKind;
+use crate::manifest::{Problem, RefKind};
 
+mod backend;
 mod build;
 mod cycle;
 mod kinds;
+mod order;
+#[cfg(test)]
+mod tests;
 
 pub use build::GraphOptions;
 pub use cycle::{Cycle, CycleProblems};
@@ -99,7 +103,7 @@ pub struct Graph {
     priority: Box<[u32]>,
     order: Box<[u32]>,
     external: Box<[External]>,
-    warnings: Box<[String]>,
+    warnings: Box<[Problem]>,
 }
 
 /// Neighbours of all nodes in one list: those of node `i` are `edges[starts[i]..starts[i + 1]]`.
@@ -153,8 +157,8 @@ impl Graph {
         &self.external
     }
 
-    /// What was left out, in words: inferred edges that would have closed a cycle.
-    pub fn warnings(&self) -> &[String] {
+    /// What was left out: inferred edges that would have closed a cycle.
+    pub fn warnings(&self) -> &[Problem] {
         &self.warnings
     }
 }

@@ -11,7 +11,10 @@ use crate::id::{GroupKind, ObjectId};
 /// What an annotation says, and what is wrong with it.
 type Parsed<T> = (Box<[T]>, Vec<Problem>);
 
-pub(super) fn depends_on<'a>(annotation: impl Fn(&'static str) -> Option<&'a str>, origin: &Origin<'_>) -> Parsed<ObjectId> {
+pub(super) fn depends_on<'a>(
+    annotation: impl Fn(&'static str) -> Option<&'a str>,
+    origin: &Origin<'_>,
+) -> Parsed<ObjectId> {
     parsed(DEPENDS_ON, annotation, origin, |text| {
         let mut found: Vec<ObjectId> = Vec::new();
         let mut wrong = Vec::new();
@@ -76,7 +79,10 @@ fn substitution(entry: &Value) -> Result<Substitution, String> {
     let namespace = optional(source, "sourceRef.", "namespace")?.unwrap_or_default();
     let group_kind = match optional(source, "sourceRef.", "group")? {
         Some(group) => GroupKind::new(group, kind),
-        None => GroupKind::from_api_version(optional(source, "sourceRef.", "apiVersion")?.unwrap_or_default(), kind),
+        None => GroupKind::from_api_version(
+            optional(source, "sourceRef.", "apiVersion")?.unwrap_or_default(),
+            kind,
+        ),
     };
     Ok(Substitution {
         source: ObjectId::new(group_kind, namespace, name),

@@ -104,7 +104,8 @@ fn facts(id: &ObjectId, body: &Value, origin: &Origin<'_>) -> Result<Facts, Vec<
     for field in ["labels", "annotations"] {
         problems.extend(text_values(body, field, origin));
     }
-    let annotation = |key| metadata(body).and_then(|metadata| metadata.get("annotations")?.get(key)?.as_str());
+    let annotation =
+        |key| metadata(body).and_then(|metadata| metadata.get("annotations")?.get(key)?.as_str());
     let (depends_on, wrong) = annotations::depends_on(annotation, origin);
     problems.extend(wrong);
     let (substitutions, wrong) = annotations::substitutions(annotation, origin);
@@ -176,14 +177,17 @@ impl Header {
         } else {
             let generated = field("generateName").is_some_and(|name| !name.is_null());
             let wanted = [("apiVersion", &api_version), ("kind", &kind), ("metadata.name", &name)];
-            let missing: Vec<&str> = wanted.iter().filter(|(_, value)| value.is_none()).map(|(path, _)| *path).collect();
+            let missing: Vec<&str> =
+                wanted.iter().filter(|(_, value)| value.is_none()).map(|(path, _)| *path).collect();
             problems.extend(match (&*missing, generated) {
                 ([], _) => None,
                 (["metadata.name"], true) => Some(generate_name(origin)),
                 (missing, _) => Some(missing_fields(missing, body, origin)),
             });
         }
-        for (path, value) in [("metadata.name", &*name.clone().unwrap_or_default()), ("metadata.namespace", &*namespace)] {
+        for (path, value) in
+            [("metadata.name", &*name.clone().unwrap_or_default()), ("metadata.namespace", &*namespace)]
+        {
             if value.contains(['/', '%']) || matches!(value, "." | "..") {
                 let message = format!("{path} {value:?} cannot be part of a URL");
                 problems.push(Problem::new(origin.at(path), message).hint("it may not hold / or %"));
@@ -241,7 +245,8 @@ fn missing_fields(missing: &[&str], body: &Value, origin: &Origin<'_>) -> Proble
 
 /// kustomize and kpt mark files that only tools read.
 fn is_local(body: &Value) -> bool {
-    let mark = metadata(body).and_then(|metadata| metadata.get("annotations")?.get("config.kubernetes.io/local-config"));
+    let mark = metadata(body)
+        .and_then(|metadata| metadata.get("annotations")?.get("config.kubernetes.io/local-config"));
     match mark {
         None | Some(Value::Bool(false)) => false,
         Some(Value::String(text)) => text != "false",
@@ -254,8 +259,14 @@ fn metadata(body: &Value) -> Option<&Map<String, Value>> {
 }
 
 /// What only a live object has, or what the server refuses.
-const DUMPED: [&str; 6] =
-    ["managedFields", "resourceVersion", "uid", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"];
+const DUMPED: [&str; 6] = [
+    "managedFields",
+    "resourceVersion",
+    "uid",
+    "selfLink",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+];
 
 /// Annotations about the file that an object was in.
 const ABOUT_THE_FILE: [&str; 3] =
@@ -301,7 +312,11 @@ fn text_values(body: &Value, field: &str, origin: &Origin<'_>) -> Vec<Problem> {
     let wrong = |path: String, value: &Value| {
         let message = format!("{path} must be a string, not {}", kind_of(value));
         let problem = Problem::new(origin.at(&path), message);
-        if value.is_boolean() || value.is_number() { problem.hint("put the value in quotes") } else { problem }
+        if value.is_boolean() || value.is_number() {
+            problem.hint("put the value in quotes")
+        } else {
+            problem
+        }
     };
     match metadata(body).and_then(|metadata| metadata.get(field)) {
         None | Some(Value::Null) => Vec::new(),

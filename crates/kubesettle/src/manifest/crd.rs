@@ -59,7 +59,8 @@ pub(super) fn facts(kind: &GroupKind, body: &Value) -> Option<CrdFacts> {
         return None;
     }
     let text = |path: &str| body.pointer(path).and_then(Value::as_str);
-    let versions = body.pointer("/spec/versions").and_then(Value::as_array).map_or(&[][..], |versions| versions);
+    let versions =
+        body.pointer("/spec/versions").and_then(Value::as_array).map_or(&[][..], |versions| versions);
     let served = || versions.iter().filter(|version| version.get("served") == Some(&Value::Bool(true)));
     Some(CrdFacts {
         group_kind: GroupKind::new(text("/spec/group")?, text("/spec/names/kind")?),
@@ -88,9 +89,7 @@ mod tests {
 
     #[test]
     fn a_definition_is_read() {
-        let version = |name: &str, served: bool, status: Value| {
-            json!({"name": name, "served": served, "schema": {"openAPIV3Schema": {"properties": status}}})
-        };
+        let version = |name: &str, served: bool, status: Value| json!({"name": name, "served": served, "schema": {"openAPIV3Schema": {"properties": status}}});
         let crd = |versions: Value| {
             let body = json!({"spec": {"group": "example.com", "scope": "Cluster", "versions": versions,
                 "names": {"kind": "Widget", "plural": "widgets"}}});
@@ -98,7 +97,8 @@ mod tests {
         };
         let plain = json!({"status": {"type": "object"}});
         let conditions = json!({"status": {"properties": {"conditions": {"type": "array"}}}});
-        let facts = crd(json!([version("v1", true, plain.clone()), version("v2", false, conditions.clone())]));
+        let facts =
+            crd(json!([version("v1", true, plain.clone()), version("v2", false, conditions.clone())]));
         assert!(facts.group_kind().is("example.com", "Widget"));
         assert_eq!((facts.plural(), facts.scope()), ("widgets", Scope::Cluster));
         assert_eq!(facts.served().collect::<Vec<_>>(), ["v1"]);

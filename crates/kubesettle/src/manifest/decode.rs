@@ -137,7 +137,9 @@ fn yaml_message(error: &YamlError) -> String {
     match error {
         YamlError::DuplicateMappingKey { key: Some(key), .. } => format!("key {key:?} is given twice"),
         YamlError::DuplicateMappingKey { .. } => "a key is given twice".to_owned(),
-        YamlError::UnknownAnchor { .. } => "an alias (*name) without an anchor (&name); quote a text that starts with *".to_owned(),
+        YamlError::UnknownAnchor { .. } => {
+            "an alias (*name) without an anchor (&name); quote a text that starts with *".to_owned()
+        }
         YamlError::NonFiniteFloat { .. } => "a number that JSON cannot hold".to_owned(),
         YamlError::Budget { .. }
         | YamlError::AliasReplayLimitExceeded { .. }
@@ -148,7 +150,9 @@ fn yaml_message(error: &YamlError) -> String {
         YamlError::Message { msg, .. } => msg.clone(),
         YamlError::ExternalMessage { msg, .. } => format!("YAML syntax: {msg}"),
         YamlError::AliasError { error, .. } | YamlError::WithSnippet { error, .. } => yaml_message(error),
-        YamlError::MergeValueNotMapOrSeqOfMaps { .. } => "a merge key (<<) takes a mapping, or a list of them".to_owned(),
+        YamlError::MergeValueNotMapOrSeqOfMaps { .. } => {
+            "a merge key (<<) takes a mapping, or a list of them".to_owned()
+        }
         YamlError::InvalidBinaryBase64 { .. } => "a !!binary value that is no base64".to_owned(),
         YamlError::BinaryNotUtf8 { .. } => "a !!binary value that is no UTF-8 text".to_owned(),
         YamlError::Eof { .. } => "YAML syntax: ends too early".to_owned(),

@@ -21,13 +21,17 @@ const POD_SPECS: [(&str, &str, &str); 8] = [
 const RBAC: &str = "rbac.authorization.k8s.io";
 const ADMISSION: &str = "admissionregistration.k8s.io";
 
+type Reader = fn(&Value, &mut Found);
+
 /// How to read the references that are not in a pod specification.
-const READERS: [(&str, &str, fn(&Value, &mut Found)); 11] = [
+const READERS: [(&str, &str, Reader); 11] = [
     ("", "PersistentVolumeClaim", |body, found| storage_class(body, found)),
     ("apps", "StatefulSet", |body, found| {
         list(body, "/spec/volumeClaimTemplates").iter().for_each(|claim| storage_class(claim, found));
     }),
-    ("networking.k8s.io", "Ingress", |body, found| found.add(RefKind::IngressClass, body, "/spec/ingressClassName")),
+    ("networking.k8s.io", "Ingress", |body, found| {
+        found.add(RefKind::IngressClass, body, "/spec/ingressClassName")
+    }),
     (RBAC, "RoleBinding", binding),
     (RBAC, "ClusterRoleBinding", binding),
     (ADMISSION, "MutatingWebhookConfiguration", webhooks),
@@ -42,7 +46,10 @@ const READERS: [(&str, &str, fn(&Value, &mut Found)); 11] = [
         found.add_at(RefKind::ApiService, body.pointer("/spec/service"));
     }),
     ("apiextensions.k8s.io", "CustomResourceDefinition", |body, found| {
-        found.add_at(RefKind::ConversionService, body.pointer("/spec/conversion/webhook/clientConfig/service"));
+        found.add_at(
+            RefKind::ConversionService,
+            body.pointer("/spec/conversion/webhook/clientConfig/service"),
+        );
     }),
 ];
 
@@ -167,7 +174,8 @@ mod tests {
 
     fn names(group: &str, kind: &str, body: &Value) -> Vec<String> {
         let show = |reference: &Reference| {
-            let namespace = reference.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
+            let namespace =
+                reference.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
             format!("{:?} {namespace}{}", reference.kind, reference.name)
         };
         references(&GroupKind::new(group, kind), body).iter().map(show).collect()
@@ -196,13 +204,25 @@ mod tests {
             ],
         });
         let wanted = [
-            "ConfigMap env", "ConfigMap init", "ConfigMap mounted", "ConfigMap projected", "Secret env-secret", "Secret mounted",
-            "Secret projected", "Secret pull", "ServiceAccount sa", "Claim data", "PriorityClass high", "RuntimeClass gvisor",
+            "ConfigMap env",
+            "ConfigMap init",
+            "ConfigMap mounted",
+            "ConfigMap projected",
+            "Secret env-secret",
+            "Secret mounted",
+            "Secret projected",
+            "Secret pull",
+            "ServiceAccount sa",
+            "Claim data",
+            "PriorityClass high",
+            "RuntimeClass gvisor",
             "StorageClass fast",
         ];
         assert_eq!(names("", "Pod", &json!({"spec": spec})), wanted);
         let template = json!({"spec": {"template": {"spec": spec}}});
-        for (group, kind) in [("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "DaemonSet"), ("batch", "Job")] {
+        for (group, kind) in
+            [("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "DaemonSet"), ("batch", "Job")]
+        {
             assert_eq!(names(group, kind, &template), wanted, "{kind}");
         }
         assert_eq!(names("batch", "CronJob", &json!({"spec": {"jobTemplate": template}})), wanted);
@@ -213,7 +233,12 @@ mod tests {
     fn what_other_kinds_name() {
         let service = json!({"service": {"namespace": "ops", "name": "hook"}});
         let cases = [
-            ("", "PersistentVolumeClaim", json!({"spec": {"storageClassName": "fast"}}), vec!["StorageClass fast"]),
+            (
+                "",
+                "PersistentVolumeClaim",
+                json!({"spec": {"storageClassName": "fast"}}),
+                vec!["StorageClass fast"],
+            ),
             ("", "PersistentVolumeClaim", json!({"spec": {"storageClassName": ""}}), vec![]),
             (
                 "apps",
@@ -235,7 +260,12 @@ mod tests {
                     {"kind": "User", "name": "u"}]}),
                 vec!["Role r", "Subject here", "Subject b/sa"],
             ),
-            (RBAC, "RoleBinding", json!({"roleRef": {"kind": "ClusterRole", "name": "r"}}), vec!["ClusterRole r"]),
+            (
+                RBAC,
+                "RoleBinding",
+                json!({"roleRef": {"kind": "ClusterRole", "name": "r"}}),
+                vec!["ClusterRole r"],
+            ),
             (
                 ADMISSION,
                 "ValidatingWebhookConfiguration",
@@ -250,9 +280,24 @@ mod tests {
                 json!({"spec": {"conversion": {"webhook": {"clientConfig": service}}}}),
                 vec!["ConversionService ops/hook"],
             ),
-            (ADMISSION, "ValidatingAdmissionPolicyBinding", json!({"spec": {"policyName": "p"}}), vec!["ValidatingPolicy p"]),
-            (ADMISSION, "MutatingAdmissionPolicyBinding", json!({"spec": {"policyName": "p"}}), vec!["MutatingPolicy p"]),
-            ("autoscaling", "HorizontalPodAutoscaler", json!({"spec": {"scaleTargetRef": {"name": "web"}}}), vec![]),
+            (
+                ADMISSION,
+                "ValidatingAdmissionPolicyBinding",
+                json!({"spec": {"policyName": "p"}}),
+                vec!["ValidatingPolicy p"],
+            ),
+            (
+                ADMISSION,
+                "MutatingAdmissionPolicyBinding",
+                json!({"spec": {"policyName": "p"}}),
+                vec!["MutatingPolicy p"],
+            ),
+            (
+                "autoscaling",
+                "HorizontalPodAutoscaler",
+                json!({"spec": {"scaleTargetRef": {"name": "web"}}}),
+                vec![],
+            ),
         ];
         for (group, kind, body, wanted) in cases {
             assert_eq!(names(group, kind, &body), wanted, "{kind} {body}");
@@ -261,7 +306,11 @@ mod tests {
 
     #[test]
     fn nonsense_names_nothing() {
-        for body in [json!({"spec": {"template": {"spec": []}}}), json!({"spec": {"volumes": {"a": 1}}}), json!({"spec": 3})] {
+        for body in [
+            json!({"spec": {"template": {"spec": []}}}),
+            json!({"spec": {"volumes": {"a": 1}}}),
+            json!({"spec": 3}),
+        ] {
             assert_eq!(names("apps", "Deployment", &body), [""; 0]);
             assert_eq!(names("", "Pod", &body), [""; 0]);
         }

@@ -1,6 +1,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use super::Manifests;
 use super::check::{self, Checked, Origin};
 use super::decode::{self, Document};
 use super::list;
@@ -10,7 +11,6 @@ use super::options::{InvalidPolicy, LoadOptions, Source};
 use super::problem::{InputProblems, Place, Problem};
 use super::read::{self, Input};
 use super::split;
-use super::Manifests;
 use crate::id::ObjectId;
 
 impl Manifests {
@@ -136,8 +136,12 @@ fn no_objects(sources: &[Source]) -> Problem {
         names.push(format!("{} more", sources.len() - SHOWN));
     }
     let problem = Problem::new(Place::new(names.join(", "), 0), "no objects found");
-    match sources.iter().any(|source| matches!(source, Source::Path { path, recursive: false } if path.is_dir())) {
-        true => problem.hint("only .yaml, .yml and .json files directly in a folder are read; -R goes into its folders"),
+    match sources
+        .iter()
+        .any(|source| matches!(source, Source::Path { path, recursive: false } if path.is_dir()))
+    {
+        true => problem
+            .hint("only .yaml, .yml and .json files directly in a folder are read; -R goes into its folders"),
         false => problem,
     }
 }
@@ -170,7 +174,8 @@ pub(super) fn line_of(object: &Object, path: &str) -> Option<u32> {
                 let place = object.place.at_line(line);
                 let origin = Origin { place, on_disk: false, text, first_line, indices };
                 let same = |checked: &Checked| {
-                    checked.object.id.name() == object.id.name() && checked.object.id.group_kind() == object.id.group_kind()
+                    checked.object.id.name() == object.id.name()
+                        && checked.object.id.group_kind() == object.id.group_kind()
                 };
                 if line == object.place.line()
                     && let Ok(value) = item

@@ -76,8 +76,12 @@ fn item_indices(path: &[Step]) -> Option<Vec<usize>> {
 
 enum Frame {
     /// The line of the key whose value comes next.
-    Map { key_line: Option<u32> },
-    Seq { next: usize },
+    Map {
+        key_line: Option<u32>,
+    },
+    Seq {
+        next: usize,
+    },
 }
 
 /// Calls `found` with the path and line of every node; a mapping's entry has the line of its key.
@@ -105,9 +109,8 @@ fn walk(text: &str, mut found: impl FnMut(&[Step], u32)) {
                 let name = if let Event::Scalar(name, ..) = &event { &**name } else { "" };
                 path.push(Step::Key(name.into()));
                 *key_line = Some(line);
-                match opens {
-                    Some(_) => skip(&mut parser),
-                    None => {}
+                if opens.is_some() {
+                    skip(&mut parser);
                 }
                 continue;
             }

@@ -35,7 +35,7 @@ mod extract;
 mod list;
 mod load;
 mod locate;
-mod near;
+pub(crate) mod near;
 mod object;
 mod options;
 mod problem;
@@ -46,7 +46,6 @@ mod split;
 mod tree;
 
 pub use crd::{CrdFacts, StatusSchema};
-pub(crate) use near::nearest;
 pub use object::{APPLY_TIME_MUTATION, DEPENDS_ON, INVENTORY_ID, Object, Scope, Substitution};
 pub use options::{InvalidPolicy, LoadOptions, ResolveOptions, ScopeAnswer, Source, UnknownKinds};
 pub use problem::{InputProblems, Place, Problem};

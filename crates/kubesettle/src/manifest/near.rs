@@ -44,9 +44,14 @@ mod tests {
 
     #[test]
     fn distances() {
-        for (a, b, wanted) in
-            [("", "", 0), ("", "ab", 2), ("abc", "abc", 0), ("abc", "acb", 1), ("kitten", "sitting", 3), ("ab", "", 2)]
-        {
+        for (a, b, wanted) in [
+            ("", "", 0),
+            ("", "ab", 2),
+            ("abc", "abc", 0),
+            ("abc", "acb", 1),
+            ("kitten", "sitting", 3),
+            ("ab", "", 2),
+        ] {
             assert_eq!(distance(a, b), wanted, "{a} {b}");
         }
     }

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::load::remove_duplicates;
@@ -12,9 +12,10 @@ use crate::id::{GroupKind, ObjectId};
 /// Objects whose namespaces are final: what a run works on.
 #[derive(Debug)]
 pub struct Resolved {
-    pub(crate) objects: Vec<Object>,
-    pub(crate) problems: Vec<Problem>,
+    objects: Vec<Object>,
+    problems: Vec<Problem>,
     warnings: Vec<Problem>,
+    invalid: Vec<ObjectId>,
     template: Option<Object>,
 }
 
@@ -35,7 +36,9 @@ impl Manifests {
     ) -> Result<Resolved, InputProblems> {
         let resolved = self.resolve_leniently(scope_of, options);
         match options.invalid {
-            InvalidPolicy::Refuse if !resolved.problems.is_empty() => Err(InputProblems::new(resolved.problems)),
+            InvalidPolicy::Refuse if !resolved.problems.is_empty() => {
+                Err(InputProblems::new(resolved.problems))
+            }
             _ => Ok(resolved),
         }
     }
@@ -54,7 +57,8 @@ impl Manifests {
         let mut objects = Vec::with_capacity(self.objects.len());
         for object in self.objects {
             let id = object.id().clone();
-            let result = step.namespace(object, &mut kinds).and_then(|object| step.references(object, &mut kinds));
+            let result =
+                step.namespace(object, &mut kinds).and_then(|object| step.references(object, &mut kinds));
             match result {
                 Ok(object) => objects.push(object),
                 Err(problem) => step.problems.push(problem.about(&id)),
@@ -62,7 +66,8 @@ impl Manifests {
         }
         step.problems.extend(remove_duplicates(&mut objects, ", now that their namespaces are filled in"));
         let template = step.take_template(&mut objects);
-        Resolved { objects, problems: step.problems, warnings: step.warnings, template }
+        let invalid = step.problems.iter().filter_map(|problem| problem.object.clone()).collect();
+        Resolved { objects, problems: step.problems, warnings: step.warnings, invalid, template }
     }
 }
 
@@ -96,7 +101,8 @@ impl Step<'_> {
         match (scope, object.id().namespace(), default) {
             (Scope::Cluster, "", _) | (Scope::Unknown, "", _) => {}
             (Scope::Cluster, namespace, _) => {
-                let message = format!("the kind has no namespaces; left out metadata.namespace {namespace:?}");
+                let message =
+                    format!("the kind has no namespaces; left out metadata.namespace {namespace:?}");
                 self.warnings.push(Problem::new(place, message).about(object.id()));
                 object.set_namespace(None);
             }
@@ -108,7 +114,9 @@ impl Step<'_> {
             (_, namespace, _) => {
                 if let Some(wanted) = wanted.filter(|wanted| *wanted != namespace) {
                     let message = format!("is in namespace {namespace:?}, but {wanted:?} was asked for");
-                    return Err(Problem::new(place, message).hint(format!("leave out -n, or give -n {namespace}")));
+                    return Err(
+                        Problem::new(place, message).hint(format!("leave out -n, or give -n {namespace}"))
+                    );
                 }
             }
         }
@@ -124,9 +132,9 @@ impl Step<'_> {
     ) -> Result<Object, Problem> {
         for target in object.depends_on() {
             let wrong = match (kinds.known(target.group_kind(), ""), target.namespace()) {
-                (Known::Scope(Scope::Namespaced), "") => {
-                    Some("the kind has namespaces: write <group>/namespaces/<namespace>/<kind>/<name>".to_owned())
-                }
+                (Known::Scope(Scope::Namespaced), "") => Some(
+                    "the kind has namespaces: write <group>/namespaces/<namespace>/<kind>/<name>".to_owned(),
+                ),
                 (Known::Scope(Scope::Cluster), namespace) if !namespace.is_empty() => {
                     Some("the kind has no namespaces: write <group>/<kind>/<name>".to_owned())
                 }
@@ -263,7 +271,22 @@ impl Resolved {
     /// The names of the objects that were left out because of a problem, as far as they are known.
     /// Whoever depends on one of these cannot be applied, and none of them may be pruned.
     pub fn invalid(&self) -> impl Iterator<Item = &ObjectId> {
-        self.problems.iter().filter_map(|problem| problem.object.as_ref())
+        self.invalid.iter()
+    }
+
+    /// Leaves out objects, by position, and says why.
+    pub(crate) fn reject(&mut self, gone: &HashSet<u32>, problems: impl Iterator<Item = Problem>) {
+        self.problems.extend(problems);
+        let mut position = 0;
+        let gone = self.objects.extract_if(.., |_| {
+            position += 1;
+            gone.contains(&(position - 1))
+        });
+        self.invalid.extend(gone.map(|object| object.id().clone()));
+    }
+
+    pub(crate) fn into_problems(self) -> Vec<Problem> {
+        self.problems
     }
 
     /// What was put right in passing.

@@ -80,7 +80,9 @@ impl Open {
 
 enum Line {
     /// `---`, perhaps with content behind it.
-    Separator { content: bool },
+    Separator {
+        content: bool,
+    },
     /// `...`
     End,
     /// Nothing, a comment or a directive.
@@ -114,13 +116,15 @@ fn is_blank(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn split(text: &str) -> Vec<(&str, u32, u32)> {
+    type Parts<'a> = (&'a str, u32, u32);
+
+    fn split(text: &str) -> Vec<Parts<'_>> {
         segments(text).iter().map(|s| (s.text, s.first_line, s.content_line)).collect()
     }
 
     #[test]
     fn documents_keep_their_lines_and_empty_ones_vanish() {
-        let cases: &[(&str, &[(&str, u32, u32)])] = &[
+        let cases: &[(&str, &[Parts<'_>])] = &[
             ("", &[]),
             ("# only a comment\n\n", &[]),
             ("a: 1", &[("a: 1", 1, 1)]),
@@ -128,7 +132,10 @@ mod tests {
             ("---\na: 1\n---\n---\n# none\n---\nb: 2\n", &[("---\na: 1\n", 1, 2), ("---\nb: 2\n", 6, 7)]),
             ("a: 1\r\n---\r\nb: 2\r\n", &[("a: 1\r\n", 1, 1), ("---\r\nb: 2\r\n", 2, 3)]),
             ("--- {a: 1}\n--- # c\nb: 2", &[("--- {a: 1}\n", 1, 1), ("--- # c\nb: 2", 2, 3)]),
-            ("%YAML 1.1\n---\na: 1\n...\n%YAML 1.1\n---\nb: 2\n", &[("---\na: 1\n", 2, 3), ("---\nb: 2\n", 6, 7)]),
+            (
+                "%YAML 1.1\n---\na: 1\n...\n%YAML 1.1\n---\nb: 2\n",
+                &[("---\na: 1\n", 2, 3), ("---\nb: 2\n", 6, 7)],
+            ),
             ("a: |\n  ---\n  b\n----\nc: 1", &[("a: |\n  ---\n  b\n----\nc: 1", 1, 1)]),
             ("\u{feff}a: 1\n---\n\u{feff}b: 2", &[("a: 1\n", 1, 1), ("---\n\u{feff}b: 2", 2, 3)]),
             ("a: 1\n---", &[("a: 1\n", 1, 1)]),
