@@ -1,2 +1,34 @@
-//! Placeholder.
-fn main() {}
+//! Developer commands: `cargo xtask --help`.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a command line for developers: it talks to a terminal and reads the source tree"
+)]
+
+mod control_plane;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", about = "Developer commands of kubesettle")]
+enum Command {
+    /// A control plane to play with: etcd, kube-apiserver and the rest on loopback
+    #[command(subcommand)]
+    ControlPlane(control_plane::Command),
+}
+
+fn main() -> ExitCode {
+    let result = match Command::parse() {
+        Command::ControlPlane(command) => control_plane::run(command),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -21,7 +21,8 @@ pub(crate) struct Port {
 
 impl Port {
     pub(crate) fn reserve() -> Result<Self, Error> {
-        let locks = std::env::temp_dir().join("kubesettle-ports");
+        let user = rustix::process::getuid().as_raw();
+        let locks = std::env::temp_dir().join(format!("kubesettle-ports-{user}"));
         fs::create_dir_all(&locks).context(|| format!("cannot make {}", locks.display()))?;
         let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.subsec_nanos());
         let first = (nanos ^ std::process::id().wrapping_mul(2_654_435_761)) % u32::from(COUNT);

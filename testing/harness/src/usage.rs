@@ -32,6 +32,12 @@ pub(crate) fn start_time(pid: u32) -> Option<u64> {
     stat_field(pid, 22)
 }
 
+/// Whether a process runs; one that has ended and is not yet waited for does not.
+pub(crate) fn is_running(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+}
+
 /// One numeric field of `/proc/PID/stat`, counted as in proc(5).
 fn stat_field(pid: u32, number: usize) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use harness::{ControlPlane, Part, Running, spawn, wait_until};
+use harness::{ControlPlane, Identity, Part, Running, spawn, wait_until};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -40,7 +40,7 @@ fn victim() {
 
 struct Victim {
     running: Running,
-    pids: Vec<u32>,
+    processes: Vec<Identity>,
     dir: PathBuf,
 }
 
@@ -54,19 +54,14 @@ fn start_victim(end: &str) -> Victim {
     let values = |key: &str| {
         stdout.lines().filter_map(|line| line.strip_prefix(key)).map(str::to_owned).collect::<Vec<_>>()
     };
-    let pids = values("pid ").iter().map(|pid| pid.parse().unwrap()).collect();
+    let processes = values("pid ").iter().map(|pid| Identity::of(pid.parse().unwrap()).unwrap()).collect();
     let dir = PathBuf::from(&values("dir ")[0]);
-    Victim { running, pids, dir }
+    Victim { running, processes, dir }
 }
 
-fn lives(pid: u32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
-}
-
-fn assert_all_end(pids: &[u32]) {
-    assert_eq!(pids.len(), 3);
-    wait_until("the end of all processes", LIMIT, || !pids.iter().any(|&pid| lives(pid)));
+fn assert_all_end(processes: &[Identity]) {
+    assert_eq!(processes.len(), 3);
+    wait_until("the end of all processes", LIMIT, || !processes.iter().any(|process| process.lives()));
 }
 
 fn assert_removed(dir: &Path) {
@@ -76,9 +71,9 @@ fn assert_removed(dir: &Path) {
 #[test]
 fn a_killed_test_process_leaves_nothing_running() {
     let victim = start_victim("sleep");
-    assert!(victim.pids.iter().all(|&pid| lives(pid)));
+    assert!(victim.processes.iter().all(|process| process.lives()));
     victim.running.kill();
-    assert_all_end(&victim.pids);
+    assert_all_end(&victim.processes);
     assert_removed(&victim.dir);
 }
 
@@ -87,7 +82,7 @@ fn an_interrupted_test_process_leaves_nothing_running() {
     let victim = start_victim("sleep");
     victim.running.interrupt();
     victim.running.finish(LIMIT);
-    assert_all_end(&victim.pids);
+    assert_all_end(&victim.processes);
     assert_removed(&victim.dir);
 }
 
@@ -95,7 +90,7 @@ fn an_interrupted_test_process_leaves_nothing_running() {
 fn a_control_plane_that_is_never_dropped_ends_with_its_process() {
     let victim = start_victim("exit");
     victim.running.finish(LIMIT);
-    assert_all_end(&victim.pids);
+    assert_all_end(&victim.processes);
     assert_removed(&victim.dir);
 }
 
@@ -103,7 +98,7 @@ fn a_control_plane_that_is_never_dropped_ends_with_its_process() {
 fn a_panic_keeps_the_logs_and_says_where() {
     let victim = start_victim("panic");
     let done = victim.running.finish(LIMIT);
-    assert_all_end(&victim.pids);
+    assert_all_end(&victim.processes);
     let logs = victim.dir.join("logs");
     assert!(done.stderr.contains(&logs.display().to_string()), "{}", done.stderr);
     assert!(logs.join("kube-apiserver.log").is_file());

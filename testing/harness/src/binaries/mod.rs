@@ -26,10 +26,10 @@ pub fn path(binary: Binary) -> Result<PathBuf, Error> {
     Ok(cache::ensure(binary.module())?.join(binary.name()))
 }
 
-/// Builds whatever is missing of all modules.
-pub fn build_all() -> Result<(), Error> {
-    for module in Module::ALL {
-        if Binary::ALL.iter().any(|&b| b.module() == module && asset(b).is_none()) {
+/// Builds whatever is missing of some modules, such as [`Module::CONTROL_PLANE`] or [`Module::ALL`].
+pub fn build(modules: &[Module]) -> Result<(), Error> {
+    for &module in modules {
+        if module.binaries().any(|binary| asset(binary).is_none()) {
             cache::ensure(module)?;
         }
     }

@@ -85,7 +85,11 @@ pub enum Module {
 }
 
 impl Module {
-    pub(super) const ALL: [Self; 4] = [Self::ControlPlane, Self::Etcd, Self::Kwok, Self::Peers];
+    /// Those without which no control plane starts.
+    pub const CONTROL_PLANE: [Self; 3] = [Self::ControlPlane, Self::Etcd, Self::Kwok];
+
+    /// Every module.
+    pub const ALL: [Self; 4] = [Self::ControlPlane, Self::Etcd, Self::Kwok, Self::Peers];
 
     /// The name of its folder.
     pub fn name(self) -> &'static str {
