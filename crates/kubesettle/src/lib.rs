@@ -17,3 +17,7 @@ pub mod event;
 pub mod graph;
 pub mod id;
 pub mod manifest;
+pub mod status;
+pub mod watch;
+pub mod plan;
+pub mod run;

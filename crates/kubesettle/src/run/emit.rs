@@ -1,0 +1,52 @@
+//! Numbers events and hands them to the reader.
+
+use std::time::SystemTime;
+
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use crate::error::ExitClass;
+use crate::event::{Body, Event, Summary};
+
+pub(super) struct Emitter {
+    sender: mpsc::Sender<Event>,
+    started: Instant,
+    last: Instant,
+    seq: u64,
+    summary: Summary,
+}
+
+impl Emitter {
+    pub(super) fn new(sender: mpsc::Sender<Event>) -> Self {
+        let now = Instant::now();
+        Self { sender, started: now, last: now, seq: 0, summary: Summary::default() }
+    }
+
+    /// Tells what happened; waits while the reader is behind. A reader that is gone is no error
+    /// here: [`Emitter::abandoned`] tells.
+    pub(super) async fn tell(&mut self, body: Body) {
+        let event = Event { seq: self.seq, elapsed: self.started.elapsed(), time: SystemTime::now(), body };
+        self.summary.observe(&event);
+        self.seq += 1;
+        self.last = Instant::now();
+        let _ = self.sender.send(event).await;
+    }
+
+    /// Tells the totals and the end. `class` is what the run knows beside the totals.
+    pub(super) async fn end(&mut self, class: ExitClass, message: Option<Box<str>>) {
+        let class = self.summary.exit_class().or(class);
+        self.tell(Body::Summary(self.summary.clone())).await;
+        self.tell(Body::End { class, message }).await;
+    }
+
+    /// When the last event was told.
+    pub(super) fn last(&self) -> Instant {
+        self.last
+    }
+
+    /// Waits until nobody reads any more.
+    pub(super) fn abandoned(&self) -> impl Future<Output = ()> + 'static {
+        let sender = self.sender.clone();
+        async move { sender.closed().await }
+    }
+}

@@ -1,0 +1,147 @@
+//! A run that only looks: the verdict of every object, once or until something is reached.
+
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use kstatus::Status;
+
+use super::emit::Emitter;
+use super::options::{LookUntil, RunOptions};
+use crate::error::ExitClass;
+use crate::event::{Body, Conclusion, Operation, Start};
+use crate::plan::Plan;
+use crate::status::{Signal, Watcher};
+use crate::watch::{Closed, Hub, Presence, Target};
+
+pub(super) async fn run(
+    hub: Hub,
+    plan: Plan,
+    options: RunOptions,
+    mut emit: Emitter,
+    cancel: CancellationToken,
+) {
+    let (objects, namespaces) = (plan.steps().len(), plan.namespaces());
+    emit.tell(Body::Start(Start { operation: Operation::Status, set: None, objects, namespaces })).await;
+    let (steps, _) = plan.into_parts();
+    let targets: Vec<Target> = steps
+        .iter()
+        .map(|step| Target { id: step.id().clone(), version: Some(step.object.version().into()) })
+        .collect();
+    let mut judgement = options.judgement.clone();
+    judgement.at_once = true;
+    for step in &steps {
+        judgement.facts.learn(step.object.json());
+    }
+    let Ok(watcher) = Watcher::start(&hub, targets, judgement).await else { return };
+    let mut look = Look { watcher, emit, options, count: objects };
+    // An error here means that the runtime shuts down: there is nobody to tell.
+    let _ = look.drive(cancel).await;
+}
+
+struct Look {
+    watcher: Watcher,
+    emit: Emitter,
+    options: RunOptions,
+    count: usize,
+}
+
+enum End {
+    Reached,
+    TimedOut,
+    Cancelled,
+}
+
+impl Look {
+    async fn drive(&mut self, cancel: CancellationToken) -> Result<(), Closed> {
+        let deadline = self.options.timeout.map(|limit| Instant::now() + limit);
+        let abandoned = self.emit.abandoned();
+        tokio::pin!(abandoned);
+        let mut synced = false;
+        // Asked once, an object is told once, with its explanation; watched, every change is told.
+        let once = self.options.until == LookUntil::Known;
+        let end = loop {
+            if synced && self.reached() {
+                break End::Reached;
+            }
+            tokio::select! {
+                () = cancel.cancelled() => break End::Cancelled,
+                () = &mut abandoned => break End::Cancelled,
+                () = until(deadline) => break End::TimedOut,
+                signal = self.watcher.next() => match signal? {
+                    Signal::Synced => {
+                        synced = true;
+                        self.watcher.explain_all().await?;
+                    }
+                    Signal::Gap(gap) => {
+                        let (kind, namespace, reason) = (gap.kind, gap.namespace, gap.reason);
+                        self.emit.tell(Body::Gap { kind, namespace, reason }).await;
+                    }
+                    Signal::Verdicts(changed) if !once => {
+                        for target in changed {
+                            self.tell(target).await;
+                        }
+                    }
+                    Signal::Verdicts(_) => {}
+                }
+            }
+        };
+        self.conclude(once, &end).await;
+        Ok(())
+    }
+
+    fn reached(&self) -> bool {
+        (0..self.count).all(|target| {
+            let status = self.watcher.verdict(target).map(|verdict| verdict.status);
+            let unknowable = matches!(self.watcher.presence(target), Presence::Unknown(_));
+            match self.options.until {
+                LookUntil::Known => status.is_some() && self.watcher.explained(target),
+                LookUntil::Settled => unknowable || matches!(status, Some(Status::Current | Status::Failed)),
+                LookUntil::Deleted => unknowable || status == Some(Status::NotFound),
+                LookUntil::Forever => false,
+            }
+        })
+    }
+
+    async fn tell(&mut self, target: usize) {
+        if let (Some(id), Some(verdict)) = (self.watcher.id(target), self.watcher.verdict(target)) {
+            self.emit.tell(Body::Verdict { id: id.clone(), verdict: verdict.clone() }).await;
+        }
+    }
+
+    async fn conclude(&mut self, once: bool, end: &End) {
+        for target in 0..self.count {
+            if once {
+                self.tell(target).await;
+            }
+            let status = self.watcher.verdict(target).map_or(Status::Unknown, |verdict| verdict.status);
+            let wanted = match self.options.until {
+                LookUntil::Deleted => status == Status::NotFound,
+                _ => status == Status::Current,
+            };
+            let conclusion = match (status, end) {
+                _ if wanted => Conclusion::Settled,
+                (Status::Failed, _) => Conclusion::Failed,
+                (Status::Unknown, _) => Conclusion::Unknown,
+                (_, End::Reached) if once => Conclusion::NotAwaited,
+                (_, End::Cancelled) => Conclusion::Cancelled,
+                _ => Conclusion::TimedOut,
+            };
+            if let Some(id) = self.watcher.id(target).cloned() {
+                self.emit.tell(Body::Concluded { id, conclusion }).await;
+            }
+        }
+        let (class, message) = match end {
+            End::Reached => (ExitClass::Ok, None),
+            End::TimedOut => (ExitClass::TimedOut, Some("the time limit was reached")),
+            End::Cancelled => (ExitClass::Interrupted, Some("interrupted")),
+        };
+        self.emit.end(class, message.map(Into::into)).await;
+    }
+}
+
+async fn until(instant: Option<Instant>) {
+    match instant {
+        Some(instant) => tokio::time::sleep_until(instant).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,91 @@
+//! Carries a plan out: starts actions, receives answers and verdicts, keeps time, and tells it all in
+//! one ordered stream of events. The only producer of events.
+//!
+//! ```text
+//!   Plan ──► schedule ──► request ──► answer ──► floor ──► verdicts … ──► conclusion
+//!              ▲            │ retry      │                     │
+//!              └── edges met by ─────────┴─────────────────────┘
+//! ```
+//!
+//! # Contract
+//!
+//! * No action starts before the initial state of every object is known (or known to be unknowable).
+//! * An object's verdict is told only after its own write, and only of states at or after it.
+//! * A run ends when every object is settled, or certainly failed, or cannot be known; or when its
+//!   time is up; or when it is cancelled. At its end every object has a conclusion.
+//! * [`CancelHandle::cancel`], or dropping the [`Run`], starts nothing new; requests under way finish.
+
+mod dispatch;
+mod emit;
+mod look;
+mod options;
+mod pace;
+mod prepare;
+mod retry;
+mod schedule;
+
+use tokio::sync::mpsc;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::cluster::Cluster;
+use crate::event::{Event, Operation};
+use crate::plan::Plan;
+use crate::watch::Hub;
+
+pub use options::{LookUntil, RunOptions};
+pub use prepare::resolve;
+
+/// Events that may wait for their reader before the run pauses.
+const QUEUE: usize = 256;
+
+/// A run under way: its events. Dropping it cancels the run.
+#[derive(Debug)]
+pub struct Run {
+    events: mpsc::Receiver<Event>,
+    cancel: CancellationToken,
+    _guard: DropGuard,
+}
+
+/// Stops a run from elsewhere. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct CancelHandle(CancellationToken);
+
+impl CancelHandle {
+    /// Nothing new starts; requests under way finish; then the run ends as interrupted.
+    pub fn cancel(&self) {
+        self.0.cancel();
+    }
+}
+
+impl Run {
+    /// Starts to carry out a plan. Must be called inside a tokio runtime.
+    pub fn start(cluster: &Cluster, hub: &Hub, plan: Plan, options: RunOptions) -> Self {
+        let cancel = CancellationToken::new();
+        let (sender, events) = mpsc::channel(QUEUE);
+        let emitter = emit::Emitter::new(sender);
+        let (cluster, hub, token) = (cluster.clone(), hub.clone(), cancel.clone());
+        match plan.operation() {
+            Operation::Status => tokio::spawn(look::run(hub, plan, options, emitter, token)),
+            Operation::Apply | Operation::Destroy => {
+                tokio::spawn(dispatch::run(cluster, hub, plan, options, emitter, token))
+            }
+        };
+        Self { events, _guard: cancel.clone().drop_guard(), cancel }
+    }
+
+    /// The next event; `None` after [`Body::End`](crate::event::Body::End).
+    pub async fn next(&mut self) -> Option<Event> {
+        self.events.recv().await
+    }
+
+    /// A handle that stops this run.
+    pub fn cancel_handle(&self) -> CancelHandle {
+        CancelHandle(self.cancel.clone())
+    }
+}
+
+/// A random number in 0..1, to keep retries of many objects from acting in step.
+fn jitter() -> f64 {
+    use std::hash::{BuildHasher, RandomState};
+    (RandomState::new().hash_one(0_u8) >> 11) as f64 / (1_u64 << 53) as f64
+}

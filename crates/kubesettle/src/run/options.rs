@@ -1,0 +1,67 @@
+//! How a run behaves.
+
+use std::time::Duration;
+
+use crate::cluster::{ApplyParams, DeleteParams};
+use crate::status::Judgement;
+
+/// How a run behaves.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// How objects are written.
+    pub apply: ApplyParams,
+    /// How objects are deleted.
+    pub delete: DeleteParams,
+    /// Wait until objects have settled (or are gone); else the run ends with the last answer.
+    pub wait: bool,
+    /// Limit of the whole run; `None` for none.
+    pub timeout: Option<Duration>,
+    /// Limit of the wait for each object, from its own write; `None` for none.
+    pub object_timeout: Option<Duration>,
+    /// How long a failing connection or server is tried again for one object. Default 30 s.
+    pub retry_budget: Duration,
+    /// How long a kind that is not served is waited for. Default 60 s.
+    pub kind_budget: Duration,
+    /// How long an object (or its namespace) that is being deleted is waited for before it is
+    /// created anew. Default 2 minutes.
+    pub deletion_budget: Duration,
+    /// After so long without an event a reminder tells what is awaited. Default 30 s.
+    pub reminder: Duration,
+    /// How objects are judged.
+    pub judgement: Judgement,
+    /// For a run that only looks: when it ends.
+    pub until: LookUntil,
+}
+
+/// When a run that only looks ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LookUntil {
+    /// As soon as every object has a verdict and its explanation.
+    #[default]
+    Known,
+    /// When every object is settled or failed.
+    Settled,
+    /// When every object is gone.
+    Deleted,
+    /// When it is cancelled.
+    Forever,
+}
+
+impl RunOptions {
+    /// Defaults with this field manager.
+    pub fn new(field_manager: impl Into<String>) -> Self {
+        Self {
+            apply: ApplyParams::new(field_manager),
+            delete: DeleteParams::default(),
+            wait: true,
+            timeout: None,
+            object_timeout: None,
+            retry_budget: Duration::from_secs(30),
+            kind_budget: Duration::from_secs(60),
+            deletion_budget: Duration::from_secs(120),
+            reminder: Duration::from_secs(30),
+            judgement: Judgement::default(),
+            until: LookUntil::default(),
+        }
+    }
+}

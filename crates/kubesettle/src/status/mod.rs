@@ -1,0 +1,330 @@
+//! From the states of targets to verdicts that may be believed.
+//!
+//! ```text
+//!   watch::Subscription ──states──► Watcher ──indices of targets whose verdict changed──► run
+//!        ▲                            │ holds and graces end (kstatus says when)
+//!        └── "also its children" ─────┘ for a target that stands still unsettled
+//! ```
+//!
+//! # Contract
+//!
+//! * **Freshness floor.** After [`Watcher::floor`] no state older than that write gives a verdict.
+//! * **Change only.** A target is announced when its status, reason, message, causes or progress
+//!   changed, and once more when time alone changed them.
+//! * **Children only when they explain something.** What a target generated is watched only after
+//!   the target stood still, unsettled, for [`STANDSTILL`]; a rollout that moves opens no such watch.
+//! * **Unknown is said.** A target that nobody may look at, or whose contact is lost while it is not
+//!   settled, is `Unknown` with the reason.
+
+mod clock;
+mod floor;
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
+
+use kstatus::{Digest, Facts, History, Policy, Status, Surroundings, Verdict};
+use tokio::time::Instant;
+
+use crate::id::ObjectId;
+use crate::watch::{Closed, Gap, Hub, Presence, Subscription, Target, TargetState, Update};
+
+pub(crate) use clock::Clock;
+pub use floor::Floor;
+
+/// How long a target must stand still, unsettled, before its children are watched.
+pub const STANDSTILL: Duration = Duration::from_secs(1);
+
+/// What a watcher tells.
+#[derive(Debug)]
+pub enum Signal {
+    /// The verdicts of these targets changed.
+    Verdicts(Vec<usize>),
+    /// Every target has a verdict.
+    Synced,
+    /// A kind cannot be watched as it should.
+    Gap(Gap),
+}
+
+#[derive(Debug)]
+struct Tracked {
+    id: ObjectId,
+    state: TargetState,
+    floor: Option<Floor>,
+    history: History,
+    verdict: Option<Verdict>,
+    /// When its own object last changed.
+    moved: Instant,
+    version: Box<str>,
+    /// Its children have been asked for.
+    curious: bool,
+    /// Verdicts are wanted; before that only the state is kept.
+    judged: bool,
+    due: Option<Instant>,
+}
+
+/// Watches a fixed list of targets and judges them. Targets are named by their position in it.
+#[derive(Debug)]
+pub struct Watcher {
+    subscription: Subscription,
+    targets: Vec<Tracked>,
+    index: HashMap<ObjectId, usize>,
+    due: BTreeSet<(Instant, usize)>,
+    facts: Facts,
+    policy: Policy,
+    clock: Clock,
+    children: bool,
+}
+
+/// How a watcher judges.
+#[derive(Debug, Default, Clone)]
+pub struct Judgement {
+    /// What is known of the cluster.
+    pub facts: Facts,
+    /// Holds and tables.
+    pub policy: Policy,
+    /// Never look at what targets generated.
+    pub without_children: bool,
+    /// Judge every target from the start; else a target is judged after [`Watcher::judge`] or
+    /// [`Watcher::floor`].
+    pub at_once: bool,
+}
+
+impl Watcher {
+    /// Starts to watch.
+    ///
+    /// # Errors
+    /// [`Closed`] when the runtime shuts down.
+    pub async fn start(hub: &Hub, targets: Vec<Target>, judgement: Judgement) -> Result<Self, Closed> {
+        let now = Instant::now();
+        let tracked = targets
+            .iter()
+            .map(|target| Tracked {
+                id: target.id.clone(),
+                state: TargetState { presence: Presence::Pending, children: None, gap: None },
+                floor: None,
+                history: History::default(),
+                verdict: None,
+                moved: now,
+                version: Box::default(),
+                curious: false,
+                judged: judgement.at_once,
+                due: None,
+            })
+            .collect::<Vec<_>>();
+        let index = targets.iter().enumerate().map(|(index, target)| (target.id.clone(), index)).collect();
+        Ok(Self {
+            subscription: hub.subscribe(targets).await?,
+            targets: tracked,
+            index,
+            due: BTreeSet::new(),
+            facts: judgement.facts,
+            policy: judgement.policy,
+            clock: Clock::start(),
+            children: !judgement.without_children,
+        })
+    }
+
+    /// The next signal; waits until there is one. May be dropped and called again.
+    ///
+    /// # Errors
+    /// [`Closed`] when the runtime shuts down.
+    pub async fn next(&mut self) -> Result<Signal, Closed> {
+        loop {
+            let due = self.due.first().map(|(at, _)| *at);
+            let update = tokio::select! {
+                update = self.subscription.next() => update?,
+                () = until(due) => {
+                    let changed = self.wake().await?;
+                    if changed.is_empty() { continue }
+                    return Ok(Signal::Verdicts(changed));
+                }
+            };
+            match update {
+                Update::Synced => return Ok(Signal::Synced),
+                Update::Gap(gap) => return Ok(Signal::Gap(gap)),
+                Update::Changed(states) => {
+                    let mut changed = Vec::new();
+                    for (id, state) in states {
+                        let Some(target) = self.index.get(&id).copied() else { continue };
+                        if self.take(target, state).await? {
+                            changed.push(target);
+                        }
+                    }
+                    if !changed.is_empty() {
+                        return Ok(Signal::Verdicts(changed));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The last verdict on a target; `None` while nothing may be said.
+    pub fn verdict(&self, target: usize) -> Option<&Verdict> {
+        self.targets.get(target)?.verdict.as_ref()
+    }
+
+    /// The name of a target.
+    pub fn id(&self, target: usize) -> Option<&ObjectId> {
+        self.targets.get(target).map(|tracked| &tracked.id)
+    }
+
+    /// What is known of a target's object.
+    pub fn presence(&self, target: usize) -> &Presence {
+        self.targets.get(target).map_or(&Presence::Pending, |tracked| &tracked.state.presence)
+    }
+
+    /// True when everything that could explain the verdict has been looked at.
+    pub fn explained(&self, target: usize) -> bool {
+        let Some(tracked) = self.targets.get(target) else { return true };
+        let wants = match &tracked.state.presence {
+            Presence::Present(digest) => self.children && digest.wants_children(),
+            _ => false,
+        };
+        !wants || tracked.state.children.is_some()
+    }
+
+    /// Judges a target from now on, whatever its state; returns true when it has a verdict at once.
+    ///
+    /// # Errors
+    /// [`Closed`] when the runtime shuts down.
+    pub async fn judge(&mut self, target: usize) -> Result<bool, Closed> {
+        let Some(tracked) = self.targets.get_mut(target) else { return Ok(false) };
+        tracked.judged = true;
+        tracked.moved = Instant::now();
+        self.assess(target).await
+    }
+
+    /// We wrote this object: nothing older counts from now on, and it is judged.
+    ///
+    /// # Errors
+    /// [`Closed`] when the runtime shuts down.
+    pub async fn floor(&mut self, target: usize, floor: Floor) -> Result<bool, Closed> {
+        if let Some(tracked) = self.targets.get_mut(target) {
+            tracked.floor = Some(floor);
+            tracked.verdict = None;
+            tracked.history = History::default();
+        }
+        self.judge(target).await
+    }
+
+    /// Looks at once at the children of every unsettled target, without waiting for a standstill.
+    ///
+    /// # Errors
+    /// [`Closed`] when the runtime shuts down.
+    pub async fn explain_all(&mut self) -> Result<(), Closed> {
+        let Some(past) = Instant::now().checked_sub(STANDSTILL) else { return Ok(()) };
+        for target in 0..self.targets.len() {
+            if let Some(tracked) = self.targets.get_mut(target) {
+                tracked.moved = tracked.moved.min(past);
+            }
+            self.assess(target).await?;
+        }
+        Ok(())
+    }
+
+    async fn take(&mut self, target: usize, state: TargetState) -> Result<bool, Closed> {
+        let Some(tracked) = self.targets.get_mut(target) else { return Ok(false) };
+        if let Presence::Present(digest) = &state.presence
+            && *tracked.version != *digest.resource_version()
+        {
+            tracked.version = digest.resource_version().into();
+            tracked.moved = Instant::now();
+        }
+        tracked.state = state;
+        self.assess(target).await
+    }
+
+    /// Assesses everything whose time has come.
+    async fn wake(&mut self) -> Result<Vec<usize>, Closed> {
+        let now = Instant::now();
+        let mut changed = Vec::new();
+        while let Some((at, target)) = self.due.first().copied().filter(|(at, _)| *at <= now) {
+            self.due.remove(&(at, target));
+            if let Some(tracked) = self.targets.get_mut(target) {
+                tracked.due = None;
+            }
+            if self.assess(target).await? {
+                changed.push(target);
+            }
+        }
+        Ok(changed)
+    }
+
+    async fn assess(&mut self, target: usize) -> Result<bool, Closed> {
+        let Some(tracked) = self.targets.get_mut(target).filter(|tracked| tracked.judged) else {
+            return Ok(false);
+        };
+        let fresh = tracked.floor.as_ref().is_none_or(|floor| floor.reached_by(&tracked.state.presence));
+        let verdict = if fresh { judge(tracked, &self.facts, &self.policy, self.clock.now()) } else { None };
+        let settled = verdict.as_ref().is_some_and(|verdict| verdict.status == Status::Current);
+        let wants = self.children
+            && !settled
+            && matches!(&tracked.state.presence, Presence::Present(digest) if fresh && digest.wants_children());
+        let stands_since = tracked.moved;
+        let still = stands_since.elapsed() >= STANDSTILL;
+        let curious = wants && (tracked.curious || still);
+        let (ask, id) = ((curious != tracked.curious).then_some(curious), tracked.id.clone());
+        tracked.curious = curious;
+        let again = verdict.as_ref().and_then(|verdict| verdict.reassess_at).map(|at| self.clock.instant(at));
+        let look = (wants && !curious).then(|| stands_since + STANDSTILL);
+        self.schedule(target, again.into_iter().chain(look).min());
+        if let Some(wanted) = ask {
+            self.subscription.children(id, wanted).await?;
+        }
+        let Some(tracked) = self.targets.get_mut(target) else { return Ok(false) };
+        let changed = verdict.is_some() && !same(tracked.verdict.as_ref(), verdict.as_ref());
+        if verdict.is_some() {
+            tracked.verdict = verdict;
+        }
+        Ok(changed)
+    }
+
+    fn schedule(&mut self, target: usize, at: Option<Instant>) {
+        let Some(tracked) = self.targets.get_mut(target) else { return };
+        if let Some(before) = std::mem::replace(&mut tracked.due, at) {
+            self.due.remove(&(before, target));
+        }
+        if let Some(at) = at {
+            self.due.insert((at, target));
+        }
+    }
+}
+
+fn judge(tracked: &mut Tracked, facts: &Facts, policy: &Policy, now: kstatus::Timestamp) -> Option<Verdict> {
+    let digest = match &tracked.state.presence {
+        Presence::Pending => return None,
+        Presence::NotServed => {
+            return Some(Verdict { message: String::from("kind not served"), ..Verdict::not_found() });
+        }
+        Presence::Absent { .. } => return Some(Verdict::not_found()),
+        Presence::Unknown(error) => return Some(Verdict::unknown(error.message.to_string())),
+        Presence::Present(digest) => digest,
+    };
+    let children: Vec<&Digest> = tracked.state.children.iter().flatten().map(|child| &**child).collect();
+    let around = Surroundings { children: &children, events: &[], facts, now, policy };
+    let verdict = kstatus::assess(digest, &around, &mut tracked.history);
+    match &tracked.state.gap {
+        Some(error) if verdict.status != Status::Current => {
+            Some(Verdict::unknown(format!("contact is lost: {error}")))
+        }
+        _ => Some(verdict),
+    }
+}
+
+/// Equal in everything a person would see.
+fn same(one: Option<&Verdict>, other: Option<&Verdict>) -> bool {
+    let face = |verdict: &Verdict| {
+        (verdict.status, verdict.reason.clone(), verdict.message.clone(), verdict.progress)
+    };
+    match (one, other) {
+        (Some(one), Some(other)) => face(one) == face(other) && one.causes.len() == other.causes.len(),
+        (one, other) => one.is_none() && other.is_none(),
+    }
+}
+
+async fn until(instant: Option<Instant>) {
+    match instant {
+        Some(instant) => tokio::time::sleep_until(instant).await,
+        None => std::future::pending().await,
+    }
+}

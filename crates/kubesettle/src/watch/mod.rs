@@ -1,0 +1,180 @@
+//! The state of every wanted object, kept by as few list+watch streams as possible.
+//!
+//! ```text
+//!  API server ══► stream (one task per kind and scope) ──batches──► hub (one task, owns all state)
+//!                 bytes → digest; strangers dropped                  objects, owner index, keys
+//!                                                                     │ dirty set per subscriber
+//!  subscriber ◄── Update: Changed, Gap, Synced ◄──────────────────────┘
+//! ```
+//!
+//! # Contract
+//!
+//! * **Presence.** When [`Update::Synced`] is delivered, every target has been delivered in a
+//!   [`Update::Changed`]: present, absent, or unknown with a reason. A kind that is not served is
+//!   absent, and its watch starts by itself when it is served.
+//! * **Order.** The states of one target never go back to an older resourceVersion of the same uid.
+//! * **Level, not edge.** A subscriber may miss a state in between, never the last one. Its memory
+//!   is bounded by the number of its targets, and a slow one delays neither watches nor others.
+//! * **Deletion.** A deleted target becomes absent however it went: by an event, in a gap, with its
+//!   kind.
+//! * **No request per event.** After the start nothing is fetched; only where the user may not
+//!   watch are single objects asked for, in rounds.
+//! * **Isolation.** Trouble with one kind or scope concerns its own targets only.
+//! * **Stop.** Dropping the subscriptions and the hub ends every stream and task.
+
+mod hub;
+mod machine;
+mod scope;
+mod store;
+mod stream;
+mod wire;
+
+use std::sync::Arc;
+
+use kstatus::Digest;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::cluster::Cluster;
+use crate::error::ApiError;
+use crate::id::{GroupKind, ObjectId};
+
+use hub::Request;
+
+/// An object to be observed.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// Its name.
+    pub id: ObjectId,
+    /// The API version in which to look at it, such as `v1`; the server's preferred one when `None`
+    /// or not served.
+    pub version: Option<Box<str>>,
+}
+
+/// What is known of a target.
+#[derive(Clone, Debug)]
+pub struct TargetState {
+    /// Is it there?
+    pub presence: Presence,
+    /// What it generated, at any depth; `None` while nobody asked for it or it is not known yet.
+    pub children: Option<Vec<Arc<Digest>>>,
+    /// Contact with its kind is lost: the state may be old.
+    pub gap: Option<Arc<ApiError>>,
+}
+
+/// Whether a target exists.
+#[derive(Clone, Debug)]
+pub enum Presence {
+    /// Nothing has been heard yet.
+    Pending,
+    /// It exists, in this state.
+    Present(Arc<Digest>),
+    /// It does not exist.
+    Absent {
+        /// The resourceVersion up to which this is known, where the server uses numbers.
+        as_of: Option<u64>,
+    },
+    /// The server does not know its kind.
+    NotServed,
+    /// Nobody can tell.
+    Unknown(Arc<ApiError>),
+}
+
+/// What a subscriber is told.
+#[derive(Debug)]
+pub enum Update {
+    /// The latest state of targets that changed.
+    Changed(Vec<(ObjectId, TargetState)>),
+    /// The initial state of all targets has been delivered.
+    Synced,
+    /// A kind cannot be watched as it should.
+    Gap(Gap),
+}
+
+/// A kind that cannot be watched as it should.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gap {
+    /// The kind.
+    pub kind: GroupKind,
+    /// The namespace, or empty for all.
+    pub namespace: Box<str>,
+    /// What happened and what is done instead.
+    pub reason: Box<str>,
+}
+
+/// Observes objects of one cluster for any number of subscribers. Cheap to clone; the streams are
+/// shared.
+#[derive(Clone, Debug)]
+pub struct Hub {
+    requests: mpsc::Sender<Request>,
+}
+
+/// The hub's task is gone, which happens only when the runtime shuts down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Closed;
+
+impl Hub {
+    /// Starts a hub. Must be called inside a tokio runtime.
+    pub fn new(cluster: &Cluster) -> Self {
+        let (requests, receiver) = mpsc::channel(64);
+        tokio::spawn(hub::Task::new(cluster.clone(), receiver).run());
+        Self { requests }
+    }
+
+    /// Observes these objects from now on.
+    ///
+    /// # Errors
+    /// [`Closed`] when the runtime shuts down.
+    pub async fn subscribe(&self, targets: Vec<Target>) -> Result<Subscription, Closed> {
+        let token = CancellationToken::new();
+        let (reply, id) = oneshot::channel();
+        let request = Request::Subscribe { targets, alive: token.clone(), reply };
+        self.requests.send(request).await.map_err(|_| Closed)?;
+        let id = id.await.map_err(|_| Closed)?;
+        Ok(Subscription { id, requests: self.requests.clone(), asked: None, _alive: token.drop_guard() })
+    }
+
+    /// Kinds may be served now that were not (a CRD was established): look at once.
+    ///
+    /// # Errors
+    /// [`Closed`] when the runtime shuts down.
+    pub async fn kinds_changed(&self) -> Result<(), Closed> {
+        self.requests.send(Request::KindsChanged).await.map_err(|_| Closed)
+    }
+}
+
+/// One subscriber's view. Dropping it releases its watches.
+#[derive(Debug)]
+pub struct Subscription {
+    id: u32,
+    requests: mpsc::Sender<Request>,
+    asked: Option<oneshot::Receiver<Update>>,
+    _alive: DropGuard,
+}
+
+impl Subscription {
+    /// The next update; waits until there is one. May be dropped and called again: nothing is lost.
+    ///
+    /// # Errors
+    /// [`Closed`] when the runtime shuts down.
+    pub async fn next(&mut self) -> Result<Update, Closed> {
+        if self.asked.is_none() {
+            let (reply, update) = oneshot::channel();
+            self.requests.send(Request::Next { subscriber: self.id, reply }).await.map_err(|_| Closed)?;
+            self.asked = Some(update);
+        }
+        let Some(asked) = &mut self.asked else { return Err(Closed) };
+        let update = asked.await.map_err(|_| Closed);
+        self.asked = None;
+        update
+    }
+
+    /// Asks for what this target generated to be observed too, or no longer.
+    ///
+    /// # Errors
+    /// [`Closed`] when the runtime shuts down.
+    pub async fn children(&self, target: ObjectId, wanted: bool) -> Result<(), Closed> {
+        let request = Request::Children { subscriber: self.id, target, wanted };
+        self.requests.send(request).await.map_err(|_| Closed)
+    }
+}

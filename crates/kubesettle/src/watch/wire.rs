@@ -1,0 +1,250 @@
+//! From the bytes of a watch line or a list page to the few fields everything else needs.
+//!
+//! Decoding borrows from the buffer it reads; nothing is copied here and no tree is built. An object
+//! that nobody wants costs one scan of its line and no allocation.
+
+use std::borrow::Cow;
+
+use kstatus::Uid;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::error::ApiError;
+
+/// One line of a watch.
+#[derive(Debug)]
+pub(super) enum Line<'a> {
+    /// ADDED or MODIFIED: the object is there, in this state.
+    Upsert(Item<'a>),
+    /// DELETED: the object is gone; this was its last state.
+    Gone(Item<'a>),
+    /// The version up to which the stream is complete.
+    Bookmark {
+        version: Cow<'a, str>,
+        /// The end of the initial events of a streaming list.
+        initial_end: bool,
+    },
+    /// The server ends the stream with this error.
+    Error(ApiError),
+}
+
+/// One object, its metadata decoded and the rest left as it came.
+#[derive(Debug)]
+pub(super) struct Item<'a> {
+    pub name: Cow<'a, str>,
+    /// Empty for cluster-scoped objects.
+    pub namespace: Cow<'a, str>,
+    pub version: Cow<'a, str>,
+    pub uid: Uid,
+    /// The kind of the object that generated this one.
+    pub controller: Option<Cow<'a, str>>,
+    /// The whole object.
+    pub json: &'a str,
+}
+
+/// A line or an item that is not what the API promises.
+#[derive(Debug)]
+pub(super) struct Undecodable(pub String);
+
+#[derive(Deserialize)]
+struct RawLine<'a> {
+    #[serde(rename = "type", borrow)]
+    event: Cow<'a, str>,
+    #[serde(borrow)]
+    object: &'a RawValue,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Meta<'a> {
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    #[serde(borrow)]
+    namespace: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    uid: Cow<'a, str>,
+    #[serde(rename = "resourceVersion", borrow)]
+    resource_version: Cow<'a, str>,
+    #[serde(rename = "ownerReferences", borrow)]
+    owners: Option<Vec<OwnerReference<'a>>>,
+}
+
+#[derive(Deserialize)]
+struct OwnerReference<'a> {
+    #[serde(default, borrow)]
+    kind: Cow<'a, str>,
+    #[serde(default)]
+    controller: Option<bool>,
+}
+
+#[derive(Deserialize)]
+struct Object<'a> {
+    #[serde(default, borrow)]
+    metadata: Meta<'a>,
+}
+
+#[derive(Deserialize)]
+struct BookmarkObject<'a> {
+    #[serde(default, borrow)]
+    metadata: BookmarkMeta<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct BookmarkMeta<'a> {
+    #[serde(rename = "resourceVersion", borrow)]
+    resource_version: Cow<'a, str>,
+    #[serde(borrow)]
+    annotations: Option<BookmarkAnnotations<'a>>,
+}
+
+#[derive(Deserialize)]
+struct BookmarkAnnotations<'a> {
+    #[serde(rename = "k8s.io/initial-events-end", default, borrow)]
+    initial_end: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct RawList<'a> {
+    #[serde(default, borrow)]
+    metadata: ListMeta<'a>,
+    #[serde(default, borrow)]
+    items: Option<Vec<&'a RawValue>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ListMeta<'a> {
+    #[serde(rename = "resourceVersion", borrow)]
+    resource_version: Cow<'a, str>,
+    #[serde(rename = "continue", borrow)]
+    next: Option<Cow<'a, str>>,
+}
+
+/// A page of a list.
+pub(super) struct Page<'a> {
+    pub version: Cow<'a, str>,
+    /// The token of the next page.
+    pub next: Option<Cow<'a, str>>,
+    items: Vec<&'a RawValue>,
+}
+
+impl<'a> Page<'a> {
+    /// The items in order; one that cannot be decoded does not hide the others.
+    pub(super) fn items(&self) -> impl Iterator<Item = Result<Item<'a>, Undecodable>> + '_ {
+        self.items.iter().map(|raw| item(raw.get()))
+    }
+}
+
+/// Decodes one line of a watch. `error_of` sorts the `Status` object of an ERROR event.
+pub(super) fn line<'a>(
+    bytes: &'a [u8],
+    error_of: impl FnOnce(&'a [u8]) -> ApiError,
+) -> Result<Line<'a>, Undecodable> {
+    let raw: RawLine<'a> = serde_json::from_slice(bytes).map_err(|error| undecodable(bytes, &error))?;
+    let json = raw.object.get();
+    match &*raw.event {
+        "ADDED" | "MODIFIED" => item(json).map(Line::Upsert),
+        "DELETED" => item(json).map(Line::Gone),
+        "BOOKMARK" => {
+            let object: BookmarkObject<'a> =
+                serde_json::from_str(json).map_err(|error| undecodable(bytes, &error))?;
+            let end = object.metadata.annotations.and_then(|annotations| annotations.initial_end);
+            Ok(Line::Bookmark {
+                version: object.metadata.resource_version,
+                initial_end: end.as_deref() == Some("true"),
+            })
+        }
+        "ERROR" => Ok(Line::Error(error_of(json.as_bytes()))),
+        other => Err(Undecodable(format!("unknown watch event type {other:?}"))),
+    }
+}
+
+/// Decodes a page of a list, leaving its items as they came.
+pub(super) fn page(bytes: &[u8]) -> Result<Page<'_>, Undecodable> {
+    let list: RawList<'_> = serde_json::from_slice(bytes).map_err(|error| undecodable(bytes, &error))?;
+    Ok(Page {
+        version: list.metadata.resource_version,
+        next: list.metadata.next.filter(|token| !token.is_empty()),
+        items: list.items.unwrap_or_default(),
+    })
+}
+
+/// Decodes the metadata of one object.
+pub(super) fn item(json: &str) -> Result<Item<'_>, Undecodable> {
+    let object: Object<'_> =
+        serde_json::from_str(json).map_err(|error| undecodable(json.as_bytes(), &error))?;
+    let meta = object.metadata;
+    if meta.name.is_empty() || meta.uid.is_empty() {
+        return Err(Undecodable(String::from("an object without name or uid")));
+    }
+    let mut owners = meta.owners.unwrap_or_default();
+    let controller = owners
+        .iter()
+        .position(|owner| owner.controller == Some(true))
+        .or((owners.len() == 1).then_some(0))
+        .map(|index| owners.swap_remove(index).kind);
+    Ok(Item {
+        uid: Uid::parse(&meta.uid),
+        name: meta.name,
+        namespace: meta.namespace.unwrap_or_default(),
+        version: meta.resource_version,
+        controller,
+        json,
+    })
+}
+
+/// Says what is wrong without repeating the bytes: they may hold a Secret.
+fn undecodable(bytes: &[u8], error: &serde_json::Error) -> Undecodable {
+    Undecodable(format!("{} bytes that are no watch event: {error}", bytes.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorClass;
+
+    fn decode(text: &str) -> Line<'_> {
+        line(text.as_bytes(), |_| ApiError::local(ErrorClass::Expired, "too old")).unwrap()
+    }
+
+    #[test]
+    fn an_added_object_is_borrowed_with_its_controller() {
+        let text = r#"{"type":"ADDED","object":{"kind":"Pod","metadata":{"name":"p","namespace":"n","uid":"00000000-0000-4000-8000-000000000001","resourceVersion":"7","managedFields":[{"a":1}],"ownerReferences":[{"kind":"Node","uid":"x"},{"kind":"ReplicaSet","name":"r","uid":"00000000-0000-4000-8000-000000000002","controller":true}]}}}"#;
+        let Line::Upsert(item) = decode(text) else { panic!("no upsert") };
+        assert!(matches!(item.name, Cow::Borrowed("p")));
+        assert_eq!(item.namespace, "n");
+        assert_eq!(item.controller.as_deref(), Some("ReplicaSet"));
+    }
+
+    #[test]
+    fn a_bookmark_tells_the_end_of_the_initial_events() {
+        let text = r#"{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"9","annotations":{"k8s.io/initial-events-end":"true"}}}}"#;
+        assert!(matches!(decode(text), Line::Bookmark { initial_end: true, .. }));
+        let text = r#"{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"9"}}}"#;
+        assert!(matches!(decode(text), Line::Bookmark { initial_end: false, .. }));
+    }
+
+    #[test]
+    fn an_error_event_carries_its_status() {
+        let text = r#"{"type":"ERROR","object":{"kind":"Status","code":410}}"#;
+        assert!(matches!(decode(text), Line::Error(error) if error.class == ErrorClass::Expired));
+    }
+
+    #[test]
+    fn what_cannot_be_decoded_is_named_without_its_content() {
+        let error = line(br#"{"type":"ADDED","object":{"data":"hunter2""#, |_| unreachable!()).unwrap_err();
+        assert!(!error.0.contains("hunter2"), "{}", error.0);
+        assert!(line(br#"{"type":"WHAT","object":{}}"#, |_| unreachable!()).is_err());
+        assert!(item(r#"{"metadata":{"name":"x"}}"#).is_err());
+    }
+
+    #[test]
+    fn a_list_page_hands_out_its_items_and_token() {
+        let text = br#"{"metadata":{"resourceVersion":"5","continue":"t"},"items":[{"metadata":{"name":"a","uid":"u1"}},{"metadata":{}}]}"#;
+        let page = page(text).unwrap();
+        assert_eq!(page.next.as_deref(), Some("t"));
+        let items: Vec<_> = page.items().collect();
+        assert!(items[0].is_ok() && items[1].is_err());
+    }
+}
