@@ -7,6 +7,8 @@
 )]
 
 mod control_plane;
+mod test;
+mod workspace;
 
 use std::process::ExitCode;
 
@@ -18,11 +20,14 @@ enum Command {
     /// A control plane to play with: etcd, kube-apiserver and the rest on loopback
     #[command(subcommand)]
     ControlPlane(control_plane::Command),
+    /// Run every check and test; the last line is the total
+    Test(test::Options),
 }
 
 fn main() -> ExitCode {
     let result = match Command::parse() {
         Command::ControlPlane(command) => control_plane::run(command),
+        Command::Test(options) => test::run(&options),
     };
     match result {
         Ok(code) => code,

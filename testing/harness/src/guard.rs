@@ -11,8 +11,10 @@
 use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Mutex, OnceLock, PoisonError};
+
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::usage;
 
@@ -96,6 +98,19 @@ pub(crate) fn arm() {
 /// Announces a child that leads its own process group; the group is killed when this process ends.
 pub(crate) fn process(pid: u32) {
     tell(&format!("proc {pid} {}", usage::start_time(pid).unwrap_or_default()));
+}
+
+/// Announces a child of the caller, which leads its own process group.
+pub fn watch(child: &Child) {
+    process(child.id());
+}
+
+/// Kills a child that leads its own process group, with all of the group, and waits for its end.
+pub fn kill(child: &mut Child) {
+    if matches!(child.try_wait(), Ok(None)) {
+        let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+        let _ = child.wait();
+    }
 }
 
 /// Announces a directory to remove when this process ends.

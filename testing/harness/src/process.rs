@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::error::{Context, Error};
 use crate::{guard, wait};
@@ -92,10 +92,6 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // A child that was waited for has given its id back; only a live or unreaped one is ours.
-        if matches!(self.child.try_wait(), Ok(None)) {
-            let _ = kill_process_group(self.pid(), Signal::KILL);
-            let _ = self.child.wait();
-        }
+        guard::kill(&mut self.child);
     }
 }
