@@ -69,6 +69,8 @@ cause_codes! {
     FailedAttachVolume,
     /// A volume could not be provisioned.
     ProvisioningFailed,
+    /// The pod's sandbox (network, runtime) could not be made.
+    FailedCreatePodSandBox,
     /// A startup, readiness or liveness probe fails.
     ProbeFailed,
     /// A resource quota forbids the object that should be created.
@@ -89,6 +91,8 @@ cause_codes! {
     NotPermitted,
     /// Nobody has written a status within the grace.
     ControllerSilent,
+    /// A warning event of a reason that has no code of its own.
+    WarningEvent,
 }
 
 impl fmt::Display for CauseCode {
@@ -141,6 +145,8 @@ pub struct Cause {
     pub since: Option<Timestamp>,
     /// Whether it made the verdict `Failed`.
     pub fatal: bool,
+    /// On how many objects the same was found; `object` is one of them.
+    pub count: u32,
     /// When it will make the verdict `Failed` if nothing changes.
     pub fails_at: Option<Timestamp>,
 }

@@ -1,9 +1,17 @@
+use std::borrow::Cow;
 use std::fmt;
 
+use crate::annotations::{self, ReadyWhen};
+use crate::cause::{CauseCode, ObjectRef};
 use crate::kind::Kind;
+use crate::outcome::Own;
+use crate::policy::Hold;
 use crate::read::Leaf;
+use crate::rules::{self, Rulebook};
 use crate::time::Timestamp;
 use crate::uid::Uid;
+use crate::verdict::Status;
+use crate::view::{Meta, View};
 
 /// The bytes are not a JSON object (in UTF-8).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,36 +26,76 @@ impl fmt::Display for NotAnObject {
 impl std::error::Error for NotAnObject {}
 
 /// What any later step needs of one object: a few hundred bytes that stand for it.
+///
+/// A digest holds the object's identity, its place among its owners, its own verdict and the
+/// faults found on it. Everything that depends on other objects, on time or on settings is left to
+/// [`assess`](crate::assess), so a digest never goes stale: it is as true as the object it was
+/// made from.
 #[derive(Clone, Debug)]
 pub struct Digest {
-    kind: Kind,
-    namespace: Option<Box<str>>,
-    name: Box<str>,
-    resource_version: Box<str>,
     uid: Option<Uid>,
     controller: Option<Uid>,
+    kind: Kind,
+    /// Namespace, name and resourceVersion, one after the other.
+    text: Box<str>,
+    namespace_end: u32,
+    name_end: u32,
     generation: Option<i64>,
     created: Option<Timestamp>,
+    revision: u64,
+    own: Own,
+    holds: Option<Box<[(CauseCode, Hold)]>>,
+    steps: u16,
+    ready_when: Option<ReadyWhen>,
     deleting: bool,
+    ordered: bool,
 }
 
 /// Digests an object that says its own type.
+///
+/// # Errors
+///
+/// When the bytes are not a JSON object in UTF-8. Every JSON object has a digest, whatever is or
+/// is not in it.
 pub fn digest(json: &[u8]) -> Result<Digest, NotAnObject> {
-    let object = Leaf::document(json).ok_or(NotAnObject)?;
-    let [api_version, kind] = object.fields(["apiVersion", "kind"]);
-    let kind = Kind::new(
-        &api_version.text().unwrap_or_default(),
-        &kind.text().unwrap_or_default(),
-    );
-    Ok(read(kind, object))
+    Rulebook::default().digest(json)
 }
 
-/// Digests an object whose type is known from elsewhere: items of a list do not carry it.
+/// Digests an object whose type is known from elsewhere: the items of a list do not carry it.
+///
+/// # Errors
+///
+/// When the bytes are not a JSON object in UTF-8.
 pub fn digest_as(kind: &Kind, json: &[u8]) -> Result<Digest, NotAnObject> {
-    Ok(read(kind.clone(), Leaf::document(json).ok_or(NotAnObject)?))
+    Rulebook::default().digest_as(kind, json)
 }
 
-fn read(kind: Kind, object: Leaf<'_>) -> Digest {
+impl Rulebook {
+    /// [`digest`] by these rules.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are not a JSON object in UTF-8.
+    pub fn digest(&self, json: &[u8]) -> Result<Digest, NotAnObject> {
+        let [api_version, kind, rest @ ..] = Leaf::document(json, TOP).ok_or(NotAnObject)?;
+        let [api_version, kind] = [api_version, kind].map(|leaf| leaf.text().unwrap_or_default());
+        Ok(read(self, Kind::new(&api_version, &kind), rest))
+    }
+
+    /// [`digest_as`] by these rules.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are not a JSON object in UTF-8.
+    pub fn digest_as(&self, kind: &Kind, json: &[u8]) -> Result<Digest, NotAnObject> {
+        let [_, _, rest @ ..] = Leaf::document(json, TOP).ok_or(NotAnObject)?;
+        Ok(read(self, kind.clone(), rest))
+    }
+}
+
+const TOP: [&str; 5] = ["apiVersion", "kind", "metadata", "spec", "status"];
+
+fn read(book: &Rulebook, kind: Kind, [metadata, spec, status]: [Leaf<'_>; 3]) -> Digest {
     let [
         name,
         namespace,
@@ -55,9 +103,12 @@ fn read(kind: Kind, object: Leaf<'_>) -> Digest {
         version,
         generation,
         created,
-        deleted,
+        deletion,
         owners,
-    ] = object.field("metadata").fields([
+        annotations,
+        labels,
+        finalizers,
+    ] = metadata.fields([
         "name",
         "namespace",
         "uid",
@@ -66,29 +117,60 @@ fn read(kind: Kind, object: Leaf<'_>) -> Digest {
         "creationTimestamp",
         "deletionTimestamp",
         "ownerReferences",
+        "annotations",
+        "labels",
+        "finalizers",
     ]);
-    let owners = owners.items();
-    let controller = owners
-        .iter()
-        .find(|owner| owner.field("controller").flag() == Some(true))
-        .or(match owners.as_slice() {
-            [only] => Some(only),
-            _ => None,
-        })
-        .and_then(|owner| owner.field("uid").text());
+    let generation = generation.int();
+    let meta = Meta { generation, deletion, annotations, labels, finalizers };
+    let view = View::new(&kind, meta, spec, status);
+    let own = rules::judge(book, &view);
+    let unsettled = own.status() != Status::Current;
+    let steps = if unsettled { rules::steps_of(&view) } else { 0 };
+    let revision = rules::revision_of(&view);
+    let ordered = rules::replaces_in_order(&view);
+    let deleting = own.status() == Status::Terminating;
+    let (ready_when, holds) = annotations::read(annotations);
+    drop(view);
+
+    let part = |leaf: Leaf<'_>| {
+        let text = leaf.text().unwrap_or_default();
+        crate::text::prefix(&text, 1024).to_owned()
+    };
+    let [namespace, name, version] = [namespace, name, version].map(|leaf| match leaf.text() {
+        Some(Cow::Borrowed(text)) => Cow::Borrowed(crate::text::prefix(text, 1024)),
+        _ => Cow::Owned(part(leaf)),
+    });
+    let place = |at: usize| u32::try_from(at).unwrap_or(0);
     Digest {
-        kind,
-        namespace: namespace
-            .text()
-            .filter(|n| !n.is_empty())
-            .map(|n| n.as_ref().into()),
-        name: name.text().unwrap_or_default().as_ref().into(),
-        resource_version: version.text().unwrap_or_default().as_ref().into(),
         uid: uid.text().map(|uid| Uid::parse(&uid)),
-        controller: controller.map(|uid| Uid::parse(&uid)),
-        generation: generation.int(),
+        controller: controller_of(owners),
+        namespace_end: place(namespace.len()),
+        name_end: place(namespace.len() + name.len()),
+        text: [namespace, name, version].concat().into(),
+        kind,
+        generation,
         created: created.text().and_then(|at| Timestamp::parse(&at)),
-        deleting: deleted.text().is_some_and(|at| !at.is_empty()),
+        revision,
+        own,
+        holds,
+        steps,
+        ready_when,
+        deleting,
+        ordered,
+    }
+}
+
+/// The owner reference with `controller: true`, else the only one there is.
+fn controller_of(owners: Leaf<'_>) -> Option<Uid> {
+    let owners = owners.items();
+    let read = |owner: &Leaf<'_>| {
+        let [uid, controller] = owner.fields(["uid", "controller"]);
+        (uid.text().map(|uid| Uid::parse(&uid)), controller.flag() == Some(true))
+    };
+    match owners.as_slice() {
+        [only] => read(only).0,
+        many => many.iter().map(read).find(|(_, controls)| *controls).and_then(|(uid, _)| uid),
     }
 }
 
@@ -100,12 +182,13 @@ impl Digest {
 
     /// The namespace; `None` for objects of the cluster.
     pub fn namespace(&self) -> Option<&str> {
-        self.namespace.as_deref()
+        let namespace = self.text.get(..self.namespace_end as usize)?;
+        (!namespace.is_empty()).then_some(namespace)
     }
 
     /// The name.
     pub fn name(&self) -> &str {
-        &self.name
+        self.text.get(self.namespace_end as usize..self.name_end as usize).unwrap_or_default()
     }
 
     /// The uid, which every object on a server has.
@@ -126,10 +209,10 @@ impl Digest {
 
     /// `metadata.resourceVersion`, empty when there is none. Opaque.
     pub fn resource_version(&self) -> &str {
-        &self.resource_version
+        self.text.get(self.name_end as usize..).unwrap_or_default()
     }
 
-    /// Whether the object is being deleted.
+    /// Whether the object is being deleted, or its kind says that it is on its way out.
     pub fn deleting(&self) -> bool {
         self.deleting
     }
@@ -139,9 +222,53 @@ impl Digest {
         self.created
     }
 
+    /// What the object says about itself, before anything around it is looked at.
+    pub fn own_status(&self) -> Status {
+        self.own.status()
+    }
+
     /// Whether descendants could explain the verdict: the object's own status is not settled, and
     /// its kind generates others ([`generated_kinds`](crate::generated_kinds)).
     pub fn wants_children(&self) -> bool {
-        !crate::generated_kinds(&self.kind).is_empty()
+        matches!(self.own.status(), Status::InProgress | Status::Failed)
+            && !crate::generated_kinds(&self.kind).is_empty()
+    }
+
+    /// What names the object for people.
+    pub fn object_ref(&self) -> ObjectRef {
+        ObjectRef { kind: self.kind.clone(), name: self.name().into(), uid: self.uid }
+    }
+
+    /// Bytes kept for this digest: the value itself and what it owns, without what it shares
+    /// (the [`Kind`]).
+    pub fn kept_bytes(&self) -> usize {
+        let holds = self.holds.as_deref().map_or(0, std::mem::size_of_val);
+        std::mem::size_of::<Self>() + self.text.len() + self.own.heap_bytes() + holds
+    }
+
+    pub(crate) fn own(&self) -> &Own {
+        &self.own
+    }
+
+    pub(crate) fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    pub(crate) fn steps(&self) -> u16 {
+        self.steps
+    }
+
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.ordered
+    }
+
+    pub(crate) fn ready_when(&self) -> Option<ReadyWhen> {
+        self.ready_when
+    }
+
+    /// The hold the object asks for itself.
+    pub(crate) fn hold(&self, code: CauseCode) -> Option<Hold> {
+        let holds = self.holds.as_deref()?;
+        holds.iter().find(|(of, _)| *of == code).map(|(_, hold)| *hold)
     }
 }

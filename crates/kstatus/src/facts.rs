@@ -63,11 +63,10 @@ impl Facts {
     /// Takes what there is to learn from an object: a StorageClass or a CustomResourceDefinition
     /// as the API server returns it. Other objects, and what is no object, teach nothing.
     pub fn learn(&mut self, json: &[u8]) {
-        let Some(object) = Leaf::document(json) else {
+        let names = ["kind", "metadata", "volumeBindingMode", "spec"];
+        let Some([kind, metadata, binding, spec]) = Leaf::document(json, names) else {
             return;
         };
-        let [kind, metadata, binding, spec] =
-            object.fields(["kind", "metadata", "volumeBindingMode", "spec"]);
         match kind.text().as_deref() {
             Some("StorageClass") => {
                 let [name, annotations] = metadata.fields(["name", "annotations"]);

@@ -1,3 +1,7 @@
+use crate::cause::CauseCode;
+use crate::time::Timestamp;
+use crate::uid::Uid;
+
 /// What earlier judgements of one object left behind: since when each cause has been seen, and what
 /// progress looked like then. Opaque; one value per object and run, given to every [`assess`].
 ///
@@ -5,4 +9,92 @@
 ///
 /// [`assess`]: crate::assess
 #[derive(Clone, Default, Debug)]
-pub struct History {}
+pub struct History {
+    first_seen: Option<Timestamp>,
+    /// The most of the wanted number the object has ever had.
+    best: i64,
+    sightings: Vec<Sighting>,
+    ever_ready: Vec<Uid>,
+}
+
+/// One cause that is being watched.
+#[derive(Clone, Debug)]
+struct Sighting {
+    key: Key,
+    since: Timestamp,
+    steps: u16,
+    /// Still there in the judgement that is being made.
+    fresh: bool,
+}
+
+/// What makes two sightings the same cause.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Key {
+    pub(crate) object: Option<Uid>,
+    pub(crate) container: u64,
+    pub(crate) code: CauseCode,
+}
+
+impl History {
+    /// Begins a judgement: notes how far the object is. More than ever before restarts all holds.
+    pub(crate) fn begin(&mut self, now: Timestamp, have: i64) {
+        self.first_seen.get_or_insert(now);
+        for sighting in &mut self.sightings {
+            sighting.fresh = false;
+            if have > self.best {
+                sighting.since = now;
+            }
+        }
+        self.best = self.best.max(have);
+    }
+
+    pub(crate) fn first_seen(&self, now: Timestamp) -> Timestamp {
+        self.first_seen.unwrap_or(now)
+    }
+
+    /// Since when a cause has been there without progress of the object it is found on.
+    pub(crate) fn saw(&mut self, key: Key, steps: u16, now: Timestamp) -> Timestamp {
+        // A pull that fails alternates between two words, and so does a container that cannot start.
+        let key = Key { code: same_trouble(key.code), ..key };
+        if let Some(sighting) = self.sightings.iter_mut().find(|sighting| sighting.key == key) {
+            if steps > sighting.steps {
+                sighting.since = now;
+            }
+            sighting.steps = steps;
+            sighting.fresh = true;
+            return sighting.since;
+        }
+        self.sightings.push(Sighting { key, since: now, steps, fresh: true });
+        now
+    }
+
+    /// Ends a judgement: what was not seen again is forgotten.
+    pub(crate) fn end(&mut self) {
+        self.sightings.retain(|sighting| sighting.fresh);
+    }
+
+    /// Notes which of the present descendants are ready; of others nothing is kept.
+    pub(crate) fn note_ready(&mut self, pods: impl Iterator<Item = (Uid, bool)>) {
+        let mut kept = Vec::new();
+        for (uid, ready) in pods {
+            if ready || self.ever_ready.contains(&uid) {
+                kept.push(uid);
+            }
+        }
+        self.ever_ready = kept;
+    }
+
+    pub(crate) fn was_ready(&self, pod: Option<Uid>) -> bool {
+        pod.is_some_and(|pod| self.ever_ready.contains(&pod))
+    }
+}
+
+fn same_trouble(code: CauseCode) -> CauseCode {
+    match code {
+        CauseCode::ErrImagePull => CauseCode::ImagePullBackOff,
+        CauseCode::CreateContainerConfigError | CauseCode::RunContainerError => {
+            CauseCode::CreateContainerError
+        }
+        other => other,
+    }
+}

@@ -20,11 +20,7 @@ impl Kind {
         let (group, version) = (bounded(group), bounded(version));
         let text: Arc<str> = [group, "/", version, "/", bounded(kind)].concat().into();
         let place = |at: usize| u32::try_from(at).unwrap_or(0);
-        Self {
-            first_cut: place(group.len()),
-            second_cut: place(group.len() + 1 + version.len()),
-            text,
-        }
+        Self { first_cut: place(group.len()), second_cut: place(group.len() + 1 + version.len()), text }
     }
 
     /// The group; empty for the core group.
@@ -87,16 +83,10 @@ mod tests {
     #[test]
     fn the_parts_come_back() {
         let kind = Kind::new("apps/v1", "Deployment");
-        assert_eq!(
-            (kind.group(), kind.version(), kind.kind()),
-            ("apps", "v1", "Deployment")
-        );
+        assert_eq!((kind.group(), kind.version(), kind.kind()), ("apps", "v1", "Deployment"));
         assert_eq!(kind.to_string(), "Deployment.apps");
         let core = Kind::new("v1", "Pod");
-        assert_eq!(
-            (core.group(), core.version(), core.kind()),
-            ("", "v1", "Pod")
-        );
+        assert_eq!((core.group(), core.version(), core.kind()), ("", "v1", "Pod"));
         assert_eq!(core.to_string(), "Pod");
     }
 }

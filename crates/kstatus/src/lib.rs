@@ -1,19 +1,23 @@
 //! Says truthfully whether a Kubernetes object has settled, and why not.
 
+mod annotations;
 mod assess;
 mod cause;
 mod digest;
 mod facts;
+mod findings;
 mod history;
 mod kind;
-mod kinds;
+mod outcome;
 mod policy;
 mod read;
+mod rules;
 mod surroundings;
 mod text;
 mod time;
 mod uid;
 mod verdict;
+mod view;
 
 pub use assess::{assess, compute};
 pub use cause::{Cause, CauseCode, ObjectRef};
@@ -21,8 +25,8 @@ pub use digest::{Digest, NotAnObject, digest, digest_as};
 pub use facts::{BindingMode, Facts, StatusSchema};
 pub use history::History;
 pub use kind::Kind;
-pub use kinds::{GroupKind, generated_kinds, metadata_suffices};
 pub use policy::{DEFAULT_HOLDS, Hold, HoldRow, Policy};
+pub use rules::{GroupKind, Rulebook, generated_kinds, metadata_suffices};
 pub use surroundings::{EventNote, Surroundings};
 pub use time::Timestamp;
 pub use uid::Uid;

@@ -25,96 +25,33 @@ pub struct HoldRow {
 
 /// The default holds of all causes.
 pub const DEFAULT_HOLDS: &[HoldRow] = &[
-    row(
-        CauseCode::ImagePullBackOff,
-        "container waiting",
-        Hold::Millis(60_000),
-    ),
-    row(
-        CauseCode::ErrImagePull,
-        "container waiting",
-        Hold::Millis(60_000),
-    ),
-    row(
-        CauseCode::InvalidImageName,
-        "container waiting",
-        Hold::Millis(0),
-    ),
-    row(
-        CauseCode::ErrImageNeverPull,
-        "container waiting",
-        Hold::Millis(0),
-    ),
-    row(
-        CauseCode::CrashLoopBackOff,
-        "container waiting, restart count",
-        Hold::Restarts(3),
-    ),
-    row(
-        CauseCode::CreateContainerConfigError,
-        "container waiting",
-        Hold::Millis(60_000),
-    ),
-    row(
-        CauseCode::CreateContainerError,
-        "container waiting",
-        Hold::Millis(60_000),
-    ),
-    row(
-        CauseCode::RunContainerError,
-        "container waiting",
-        Hold::Millis(60_000),
-    ),
+    row(CauseCode::ImagePullBackOff, "container waiting", Hold::Millis(60_000)),
+    row(CauseCode::ErrImagePull, "container waiting", Hold::Millis(60_000)),
+    row(CauseCode::InvalidImageName, "container waiting", Hold::Millis(0)),
+    row(CauseCode::ErrImageNeverPull, "container waiting", Hold::Millis(0)),
+    row(CauseCode::CrashLoopBackOff, "container waiting, restart count", Hold::Restarts(3)),
+    row(CauseCode::CreateContainerConfigError, "container waiting", Hold::Millis(60_000)),
+    row(CauseCode::CreateContainerError, "container waiting", Hold::Millis(60_000)),
+    row(CauseCode::RunContainerError, "container waiting", Hold::Millis(60_000)),
     row(CauseCode::OOMKilled, "container terminated", Hold::Never),
     row(CauseCode::Error, "container terminated", Hold::Never),
     row(CauseCode::DeadlineExceeded, "pod or Job ended", Hold::Never),
     row(CauseCode::Evicted, "pod ended", Hold::Never),
-    row(
-        CauseCode::Unschedulable,
-        "condition PodScheduled",
-        Hold::Never,
-    ),
+    row(CauseCode::Unschedulable, "condition PodScheduled", Hold::Never),
     row(CauseCode::FailedMount, "event", Hold::Never),
     row(CauseCode::FailedAttachVolume, "event", Hold::Never),
     row(CauseCode::ProvisioningFailed, "event", Hold::Never),
+    row(CauseCode::FailedCreatePodSandBox, "event", Hold::Never),
     row(CauseCode::ProbeFailed, "event while not ready", Hold::Never),
-    row(
-        CauseCode::QuotaExceeded,
-        "condition ReplicaFailure, event",
-        Hold::Never,
-    ),
-    row(
-        CauseCode::AdmissionDenied,
-        "condition ReplicaFailure, event",
-        Hold::Never,
-    ),
-    row(
-        CauseCode::FailedCreate,
-        "condition ReplicaFailure, event",
-        Hold::Never,
-    ),
-    row(
-        CauseCode::ProgressDeadlineExceeded,
-        "condition Progressing",
-        Hold::Millis(0),
-    ),
-    row(
-        CauseCode::JobFailed,
-        "condition Failed of a Job",
-        Hold::Millis(0),
-    ),
+    row(CauseCode::QuotaExceeded, "condition ReplicaFailure, event", Hold::Never),
+    row(CauseCode::AdmissionDenied, "condition ReplicaFailure, event", Hold::Never),
+    row(CauseCode::FailedCreate, "condition ReplicaFailure, event", Hold::Never),
+    row(CauseCode::ProgressDeadlineExceeded, "condition Progressing", Hold::Millis(0)),
+    row(CauseCode::JobFailed, "condition Failed of a Job", Hold::Millis(0)),
     row(CauseCode::FinalizerPending, "deletion", Hold::Never),
-    row(
-        CauseCode::NamespaceContentRemaining,
-        "conditions of a namespace",
-        Hold::Never,
-    ),
+    row(CauseCode::NamespaceContentRemaining, "conditions of a namespace", Hold::Never),
     row(CauseCode::NotPermitted, "answer of the server", Hold::Never),
-    row(
-        CauseCode::ControllerSilent,
-        "no status after the grace",
-        Hold::Never,
-    ),
+    row(CauseCode::ControllerSilent, "no status after the grace", Hold::Never),
 ];
 
 const fn row(code: CauseCode, found: &'static str, hold: Hold) -> HoldRow {
@@ -160,17 +97,8 @@ impl Default for Policy {
 impl Policy {
     /// The hold of a cause: the one set here, else the default.
     pub fn hold(&self, code: CauseCode) -> Hold {
-        let set = self
-            .holds
-            .iter()
-            .find(|(of, _)| *of == code)
-            .map(|(_, hold)| *hold);
-        let default = || {
-            DEFAULT_HOLDS
-                .iter()
-                .find(|row| row.code == code)
-                .map(|row| row.hold)
-        };
+        let set = self.holds.iter().find(|(of, _)| *of == code).map(|(_, hold)| *hold);
+        let default = || DEFAULT_HOLDS.iter().find(|row| row.code == code).map(|row| row.hold);
         set.or_else(default).unwrap_or(Hold::Never)
     }
 

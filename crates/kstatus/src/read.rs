@@ -5,9 +5,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
-};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// A piece of a document, or nothing. `null` is nothing.
@@ -15,11 +13,15 @@ use serde_json::value::RawValue;
 pub(crate) struct Leaf<'a>(Option<&'a str>);
 
 impl<'a> Leaf<'a> {
-    /// The whole document, when it is a JSON object in UTF-8.
-    pub(crate) fn document(json: &'a [u8]) -> Option<Self> {
+    /// The named fields of a document that is a JSON object in UTF-8; `None` for what is not.
+    pub(crate) fn document<const N: usize>(json: &'a [u8], names: [&str; N]) -> Option<[Self; N]> {
         let text = std::str::from_utf8(json).ok()?;
-        let raw = serde_json::from_str::<&RawValue>(text).ok()?;
-        raw.get().starts_with('{').then_some(Self(Some(raw.get())))
+        let mut found = [Self(None); N];
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        let seed = FieldsOf { names: &names, found: &mut found };
+        seed.deserialize(&mut deserializer).ok()?;
+        deserializer.end().ok()?;
+        Some(found)
     }
 
     fn of(raw: &'a RawValue) -> Self {
@@ -37,9 +39,7 @@ impl<'a> Leaf<'a> {
     }
 
     fn first_byte(self) -> u8 {
-        self.0
-            .and_then(|text| text.as_bytes().first().copied())
-            .unwrap_or(0)
+        self.0.and_then(|text| text.as_bytes().first().copied()).unwrap_or(0)
     }
 
     pub(crate) fn is_object(self) -> bool {
@@ -63,18 +63,11 @@ impl<'a> Leaf<'a> {
     /// An integer: a JSON integer, a float with an integral value, or either as a string.
     pub(crate) fn int(self) -> Option<i64> {
         let text = self.0?;
-        let text = text
-            .strip_prefix('"')
-            .and_then(|rest| rest.strip_suffix('"'))
-            .unwrap_or(text);
+        let text = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
         if let Ok(value) = text.parse::<i64>() {
             return Some(value);
         }
-        if !text
-            .as_bytes()
-            .first()
-            .is_some_and(|byte| byte.is_ascii_digit() || *byte == b'-')
-        {
+        if !text.as_bytes().first().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'-') {
             return None;
         }
         let value = text.parse::<f64>().ok()?;
@@ -85,10 +78,7 @@ impl<'a> Leaf<'a> {
     /// A boolean, also as a string in any case.
     pub(crate) fn flag(self) -> Option<bool> {
         let text = self.0?;
-        let word = text
-            .strip_prefix('"')
-            .and_then(|rest| rest.strip_suffix('"'))
-            .unwrap_or(text);
+        let word = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
         if word.eq_ignore_ascii_case("true") {
             Some(true)
         } else if word.eq_ignore_ascii_case("false") {
@@ -112,10 +102,7 @@ impl<'a> Leaf<'a> {
     pub(crate) fn fields<const N: usize>(self, names: [&str; N]) -> [Self; N] {
         let mut found = [Self(None); N];
         if self.is_object() {
-            self.visit(FieldsOf {
-                names: &names,
-                found: &mut found,
-            });
+            self.visit(FieldsOf { names: &names, found: &mut found });
         }
         found
     }

@@ -8,10 +8,7 @@ pub(crate) fn prefix(text: &str, limit: usize) -> &str {
     if text.len() <= limit {
         return text;
     }
-    let end = (0..=limit)
-        .rev()
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(0);
+    let end = (0..=limit).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     text.get(..end).unwrap_or_default()
 }
 
@@ -19,9 +16,5 @@ pub(crate) fn prefix(text: &str, limit: usize) -> &str {
 pub(crate) fn clipped(text: &str) -> String {
     let text = text.trim();
     let kept = prefix(text, MESSAGE_LIMIT);
-    if kept.len() == text.len() {
-        kept.to_owned()
-    } else {
-        format!("{kept}…")
-    }
+    if kept.len() == text.len() { kept.to_owned() } else { format!("{kept}…") }
 }

@@ -29,38 +29,25 @@ impl Timestamp {
     pub fn parse(text: &str) -> Option<Self> {
         let b = text.as_bytes();
         let number = |from: usize, len: usize| -> Option<i64> {
-            b.get(from..from + len)?.iter().try_fold(0, |n, digit| {
-                Some(n * 10 + i64::from(char::from(*digit).to_digit(10)?))
-            })
+            b.get(from..from + len)?
+                .iter()
+                .try_fold(0, |n, digit| Some(n * 10 + i64::from(char::from(*digit).to_digit(10)?)))
         };
-        let mark =
-            |at: usize, marks: &[u8]| b.get(at).filter(|byte| marks.contains(byte)).map(|_| ());
+        let mark = |at: usize, marks: &[u8]| b.get(at).filter(|byte| marks.contains(byte)).map(|_| ());
         let (year, month, day) = (number(0, 4)?, number(5, 2)?, number(8, 2)?);
         let (hour, minute, second) = (number(11, 2)?, number(14, 2)?, number(17, 2)?);
-        for (at, marks) in [
-            (4, b"-" as &[u8]),
-            (7, b"-"),
-            (10, b"Tt "),
-            (13, b":"),
-            (16, b":"),
-        ] {
+        for (at, marks) in [(4, b"-" as &[u8]), (7, b"-"), (10, b"Tt "), (13, b":"), (16, b":")] {
             mark(at, marks)?;
         }
-        let in_range = (1..=12).contains(&month)
-            && (1..=31).contains(&day)
-            && hour < 24
-            && minute < 60
-            && second <= 60;
+        let in_range =
+            (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second <= 60;
         if !in_range {
             return None;
         }
         let mut rest = b.get(19..)?;
         let mut millis = 0;
         if let Some(fraction) = rest.strip_prefix(b".") {
-            let digits = fraction
-                .iter()
-                .take_while(|byte| byte.is_ascii_digit())
-                .count();
+            let digits = fraction.iter().take_while(|byte| byte.is_ascii_digit()).count();
             if digits == 0 {
                 return None;
             }
@@ -126,26 +113,14 @@ impl fmt::Display for Timestamp {
         let (days, second_of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
         let z = days + 719_468;
         let (era, day_of_era) = (z.div_euclid(146_097), z.rem_euclid(146_097));
-        let year_of_era =
-            (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+        let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
         let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
         let shifted_month = (5 * day_of_year + 2) / 153;
         let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-        let month = if shifted_month < 10 {
-            shifted_month + 3
-        } else {
-            shifted_month - 9
-        };
+        let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
         let year = year_of_era + era * 400 + i64::from(month <= 2);
-        let (hour, minute, second) = (
-            second_of_day / 3600,
-            second_of_day / 60 % 60,
-            second_of_day % 60,
-        );
-        write!(
-            f,
-            "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}"
-        )?;
+        let (hour, minute, second) = (second_of_day / 3600, second_of_day / 60 % 60, second_of_day % 60);
+        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")?;
         if millis != 0 {
             write!(f, ".{millis:03}")?;
         }
@@ -180,14 +155,9 @@ mod tests {
 
     #[test]
     fn other_texts_are_no_time() {
-        for text in [
-            "",
-            "2025-01-01",
-            "2025-13-01T00:00:00Z",
-            "2025-01-01T00:00:00",
-            "now",
-            "2025-01-01T00:00:00.Z",
-        ] {
+        for text in
+            ["", "2025-01-01", "2025-13-01T00:00:00Z", "2025-01-01T00:00:00", "now", "2025-01-01T00:00:00.Z"]
+        {
             assert_eq!(Timestamp::parse(text), None, "{text}");
         }
     }

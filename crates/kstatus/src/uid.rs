@@ -43,9 +43,7 @@ fn uuid_bits(text: &str) -> Option<u128> {
 fn fnv1a(bytes: &[u8]) -> u128 {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
-    bytes.iter().fold(OFFSET, |hash, byte| {
-        (hash ^ u128::from(*byte)).wrapping_mul(PRIME)
-    })
+    bytes.iter().fold(OFFSET, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(PRIME))
 }
 
 impl fmt::Display for Uid {
@@ -90,9 +88,6 @@ mod tests {
     fn other_texts_have_a_stable_value_of_their_own() {
         assert_eq!(Uid::parse("abc"), Uid::parse("abc"));
         assert_ne!(Uid::parse("abc"), Uid::parse("abd"));
-        assert_ne!(
-            Uid::parse(""),
-            Uid::parse("00000000-0000-0000-0000-000000000000")
-        );
+        assert_ne!(Uid::parse(""), Uid::parse("00000000-0000-0000-0000-000000000000"));
     }
 }

@@ -26,14 +26,8 @@ pub enum Status {
 
 impl Status {
     /// All six words.
-    pub const ALL: [Self; 6] = [
-        Self::InProgress,
-        Self::Failed,
-        Self::Current,
-        Self::Terminating,
-        Self::NotFound,
-        Self::Unknown,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::InProgress, Self::Failed, Self::Current, Self::Terminating, Self::NotFound, Self::Unknown];
 
     /// The word itself.
     pub const fn as_str(self) -> &'static str {
@@ -60,9 +54,7 @@ pub struct NotAStatus;
 
 impl fmt::Display for NotAStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(
-            "not a status: expected InProgress, Failed, Current, Terminating, NotFound or Unknown",
-        )
+        f.write_str("not a status: expected InProgress, Failed, Current, Terminating, NotFound or Unknown")
     }
 }
 
@@ -73,10 +65,7 @@ impl FromStr for Status {
 
     /// Exact words only.
     fn from_str(word: &str) -> Result<Self, NotAStatus> {
-        Self::ALL
-            .into_iter()
-            .find(|status| status.as_str() == word)
-            .ok_or(NotAStatus)
+        Self::ALL.into_iter().find(|status| status.as_str() == word).ok_or(NotAStatus)
     }
 }
 

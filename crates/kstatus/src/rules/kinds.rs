@@ -1,6 +1,8 @@
 //! What is known of kinds as such, whatever the state of an object.
 
 use crate::kind::Kind;
+use crate::outcome::Plain;
+use crate::verdict::Status;
 
 /// A group and a kind.
 pub type GroupKind = (&'static str, &'static str);
@@ -21,10 +23,7 @@ const GENERATED: &[(GroupKind, &[GroupKind])] = &[
 
 /// The kinds a controller generates for an object of this kind, at any depth; empty for most.
 pub fn generated_kinds(kind: &Kind) -> &'static [GroupKind] {
-    GENERATED
-        .iter()
-        .find(|((group, name), _)| kind.is(group, name))
-        .map_or(&[], |(_, generated)| *generated)
+    GENERATED.iter().find(|((group, name), _)| kind.is(group, name)).map_or(&[], |(_, generated)| *generated)
 }
 
 /// Kinds without a status: to exist is to be current.
@@ -35,14 +34,8 @@ const STATUSLESS: &[GroupKind] = &[
     ("", "Endpoints"),
     ("", "LimitRange"),
     ("", "PodTemplate"),
-    (
-        "admissionregistration.k8s.io",
-        "MutatingWebhookConfiguration",
-    ),
-    (
-        "admissionregistration.k8s.io",
-        "ValidatingWebhookConfiguration",
-    ),
+    ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
+    ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
     ("apps", "ControllerRevision"),
     ("coordination.k8s.io", "Lease"),
     ("discovery.k8s.io", "EndpointSlice"),
@@ -64,4 +57,45 @@ const STATUSLESS: &[GroupKind] = &[
 /// server for metadata only (`PartialObjectMetadata`).
 pub fn metadata_suffices(kind: &Kind) -> bool {
     STATUSLESS.iter().any(|(group, name)| kind.is(group, name))
+}
+
+/// The verdict on kinds without a status.
+pub(super) const ALWAYS_READY: Plain =
+    Plain { status: Status::Current, reason: "AlwaysReady", message: "Resource is always ready" };
+
+pub(super) fn without_status(kind: &Kind) -> bool {
+    metadata_suffices(kind)
+}
+
+/// Groups Kubernetes itself serves: their kinds without rules of their own have no controller that
+/// would have to be waited for.
+const BUILT_IN_GROUPS: &[&str] = &[
+    "",
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "apiregistration.k8s.io",
+    "apps",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "autoscaling",
+    "batch",
+    "certificates.k8s.io",
+    "coordination.k8s.io",
+    "discovery.k8s.io",
+    "events.k8s.io",
+    "extensions",
+    "flowcontrol.apiserver.k8s.io",
+    "internal.apiserver.k8s.io",
+    "networking.k8s.io",
+    "node.k8s.io",
+    "policy",
+    "rbac.authorization.k8s.io",
+    "resource.k8s.io",
+    "scheduling.k8s.io",
+    "storage.k8s.io",
+    "storagemigration.k8s.io",
+];
+
+pub(super) fn is_built_in(kind: &Kind) -> bool {
+    BUILT_IN_GROUPS.contains(&kind.group())
 }

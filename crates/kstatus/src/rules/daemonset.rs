@@ -1,0 +1,88 @@
+use super::{Family, Row, Telling, generic, no_findings};
+use crate::outcome::Plain;
+use crate::verdict::Status::{Current, InProgress};
+use crate::view::View;
+
+pub(super) const FAMILY: Family = Family {
+    kinds: &[("apps", "DaemonSet"), ("extensions", "DaemonSet")],
+    rows: &[NO_GENERATION, generic::UNOBSERVED, ROWS],
+    otherwise: Plain {
+        status: Current,
+        reason: "ReplicasAsExpected",
+        message: "All replicas scheduled as expected",
+    },
+    findings: no_findings,
+};
+
+const NO_GENERATION: &[Row] = &[Row {
+    status: InProgress,
+    reason: "NoGeneration",
+    when: "there is no `metadata.generation`",
+    tell: |view| {
+        view.generation
+            .is_none()
+            .then(|| Telling::new(format!("{} metadata.generation not found", view.kind.kind())))
+    },
+}];
+
+const ROWS: &[Row] = &[
+    Row {
+        status: InProgress,
+        reason: "NoDesiredNumber",
+        when: "`status.desiredNumberScheduled` is missing",
+        tell: |view| {
+            let missing = view.status.field("desiredNumberScheduled").int().is_none();
+            missing.then(|| Telling::new("Missing .status.desiredNumberScheduled"))
+        },
+    },
+    Row {
+        status: InProgress,
+        reason: "LessCurrent",
+        when: "desired > `status.currentNumberScheduled`",
+        tell: |view| less(view, "Current", "currentNumberScheduled"),
+    },
+    Row {
+        status: InProgress,
+        reason: "LessUpdated",
+        when: "desired > `status.updatedNumberScheduled`, unless the update strategy is OnDelete",
+        tell: |view| {
+            let by_hand = view.spec().path(&["updateStrategy", "type"]).text();
+            if by_hand.as_deref() == Some("OnDelete") {
+                return None;
+            }
+            less(view, "Updated", "updatedNumberScheduled")
+        },
+    },
+    Row {
+        status: InProgress,
+        reason: "LessAvailable",
+        when: "desired > `status.numberAvailable`",
+        tell: |view| less(view, "Available", "numberAvailable"),
+    },
+    Row {
+        status: InProgress,
+        reason: "LessReady",
+        when: "desired > `status.numberReady`",
+        tell: |view| less(view, "Ready", "numberReady"),
+    },
+    Row {
+        status: Current,
+        reason: "ReplicasAsExpected",
+        when: "otherwise; misscheduled pods are tolerated",
+        tell: |view| {
+            let desired = view.status.count("desiredNumberScheduled");
+            Some(telling(view, format!("All replicas scheduled as expected. Replicas: {desired}")))
+        },
+    },
+];
+
+fn less(view: &View<'_>, word: &str, counter: &str) -> Option<Telling> {
+    let desired = view.status.count("desiredNumberScheduled");
+    let have = view.status.count(counter);
+    (desired > have).then(|| telling(view, format!("{word}: {have}/{desired}")))
+}
+
+fn telling(view: &View<'_>, message: String) -> Telling {
+    let desired = view.status.count("desiredNumberScheduled");
+    Telling::new(message).progress(view.status.count("numberAvailable"), desired, "available")
+}

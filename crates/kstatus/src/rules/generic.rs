@@ -1,0 +1,57 @@
+//! Rows that come before those of every kind. Their order is fixed, so the order of an object's
+//! conditions can never matter.
+
+use super::{Row, Telling};
+use crate::verdict::Status;
+use crate::view::View;
+
+pub(super) const ROWS: &[Row] = &[
+    Row {
+        status: Status::Terminating,
+        reason: "Deletion",
+        when: "`metadata.deletionTimestamp` is set",
+        tell: super::deletion::tell,
+    },
+    Row {
+        status: Status::InProgress,
+        reason: "LatestGenerationNotObserved",
+        when: "`status.observedGeneration` differs from `metadata.generation`, in either direction",
+        tell: generation_not_observed,
+    },
+    Row {
+        status: Status::Failed,
+        reason: "Stalled",
+        when: "condition `Stalled` is True",
+        tell: |view| view.conditions().alarm("Stalled").map(Telling::of),
+    },
+    Row {
+        status: Status::InProgress,
+        reason: "Reconciling",
+        when: "condition `Reconciling` is True",
+        tell: |view| view.conditions().alarm("Reconciling").map(Telling::of),
+    },
+];
+
+fn generation_not_observed(view: &View<'_>) -> Option<Telling> {
+    let generation = view.generation?;
+    let observed = view.observed_generation()?;
+    // A kubelet that does not report the generation leaves a zero.
+    let unreported = observed == 0 && view.kind.is("", "Pod");
+    (observed != generation && !unreported).then(|| {
+        Telling::new(format!(
+            "{} generation is {generation}, but latest observed generation is {observed}",
+            view.kind.kind()
+        ))
+    })
+}
+
+/// The row of built-in workloads whose controller always writes an observed generation.
+pub(super) const UNOBSERVED: &[Row] = &[Row {
+    status: Status::InProgress,
+    reason: "NoObservedGeneration",
+    when: "there is no `status.observedGeneration`: no controller has looked yet",
+    tell: |view| {
+        (view.observed_generation().is_none())
+            .then(|| Telling::new(format!("{} status.observedGeneration not found", view.kind.kind())))
+    },
+}];

@@ -1,0 +1,204 @@
+//! All knowledge of kinds. A family is a table of rows tried in order; the first row that has
+//! something to tell decides.
+
+mod autoscaling;
+mod children;
+mod cluster;
+mod containers;
+mod daemonset;
+mod deletion;
+mod deployment;
+mod ecosystems;
+mod events;
+mod generic;
+mod habits;
+mod job;
+mod kinds;
+mod network;
+mod pod;
+mod replicaset;
+mod statefulset;
+mod storage;
+mod words;
+
+#[cfg(test)]
+mod docs;
+
+use std::borrow::Cow;
+
+use crate::outcome::{Finding, Open, Own, Plain, Told};
+use crate::verdict::{Progress, Status};
+use crate::view::{Condition, View};
+
+pub(crate) use children::{
+    event_counts, is_observed, note, old_revision_matters, relevant, replaces_in_order, revision_of, steps_of,
+};
+pub(crate) use events::{ScaleUp, event_code, scale_up};
+pub use kinds::{GroupKind, generated_kinds, metadata_suffices};
+
+/// A row of a family: when it applies, and what it makes of the object.
+pub(crate) struct Row {
+    /// The status it gives.
+    pub(crate) status: Status,
+    /// The stable code; empty where the condition that decides brings its own.
+    pub(crate) reason: &'static str,
+    /// When it applies, in words.
+    pub(crate) when: &'static str,
+    /// Tells, if it applies.
+    pub(crate) tell: fn(&View<'_>) -> Option<Telling>,
+}
+
+/// What a row adds to its status and reason.
+#[derive(Default)]
+pub(crate) struct Telling {
+    message: Cow<'static, str>,
+    reason: Option<String>,
+    progress: Option<Progress>,
+    open: Option<Open>,
+}
+
+impl Telling {
+    pub(crate) fn new(message: impl Into<Cow<'static, str>>) -> Self {
+        Self { message: message.into(), ..Self::default() }
+    }
+
+    /// What a condition says, with its reason.
+    pub(crate) fn of(condition: &Condition<'_>) -> Self {
+        let reason = condition.reason().filter(|reason| reason.len() <= 256);
+        Self { reason: reason.map(Cow::into_owned), ..Self::new(condition.said()) }
+    }
+
+    /// The same, with the condition named: for conditions that are not kstatus's own.
+    pub(crate) fn named(condition: &Condition<'_>) -> Self {
+        let head = format!("{}={}", condition.name, condition.status_word());
+        let said = condition.said();
+        let message = if said == head { said } else { format!("{head}: {said}") };
+        Self { message: message.into(), ..Self::of(condition) }
+    }
+
+    pub(crate) fn reason(mut self, reason: impl Into<String>) -> Self {
+        self.reason = Some(reason.into());
+        self
+    }
+
+    pub(crate) fn progress(mut self, have: i64, want: i64, what: &'static str) -> Self {
+        let want = want.max(0);
+        self.progress = Some(Progress { have: have.clamp(0, want), want, what });
+        self
+    }
+
+    pub(crate) fn open(mut self, open: Open) -> Self {
+        self.open = Some(open);
+        self
+    }
+}
+
+/// The rules of some kinds.
+pub(crate) struct Family {
+    pub(crate) kinds: &'static [GroupKind],
+    /// Tried in order.
+    pub(crate) rows: &'static [&'static [Row]],
+    /// When no row applies.
+    pub(crate) otherwise: Plain,
+    /// What is wrong with an object that is not settled.
+    pub(crate) findings: fn(&View<'_>) -> Vec<Finding>,
+}
+
+pub(crate) fn no_findings(_: &View<'_>) -> Vec<Finding> {
+    Vec::new()
+}
+
+/// All kinds of Kubernetes itself that have rules of their own.
+pub(crate) const FAMILIES: &[&Family] = &[
+    &deployment::FAMILY,
+    &replicaset::FAMILY,
+    &statefulset::FAMILY,
+    &daemonset::FAMILY,
+    &pod::FAMILY,
+    &job::JOB,
+    &job::CRON_JOB,
+    &storage::CLAIM,
+    &storage::VOLUME,
+    &network::SERVICE,
+    &network::INGRESS,
+    &autoscaling::AUTOSCALER,
+    &autoscaling::DISRUPTION_BUDGET,
+    &cluster::DEFINITION,
+    &cluster::API_SERVICE,
+    &cluster::NAMESPACE,
+    &cluster::NODE,
+    &cluster::SIGNING_REQUEST,
+];
+
+/// Which rules a digest is made by.
+///
+/// Rules a user brings (on the CRD, in a file) will stand here too, before the tables.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rulebook {
+    /// Whether the table of known custom kinds is used; without it they are judged by habits only.
+    pub ecosystems: bool,
+}
+
+impl Default for Rulebook {
+    fn default() -> Self {
+        Self { ecosystems: true }
+    }
+}
+
+/// The object's own verdict.
+pub(crate) fn judge(book: &Rulebook, view: &View<'_>) -> Own {
+    if let Some(own) = first(generic::ROWS, view) {
+        return with(own, deletion::findings(view));
+    }
+    if kinds::without_status(view.kind) {
+        return Own::Plain(&kinds::ALWAYS_READY);
+    }
+    if let Some(family) = family_of(view) {
+        let own = family.rows.iter().find_map(|rows| first(rows, view));
+        return match own {
+            Some(own) => {
+                let unsettled = own.status() != Status::Current;
+                with(own, if unsettled { (family.findings)(view) } else { Vec::new() })
+            }
+            None => Own::Plain(&family.otherwise),
+        };
+    }
+    if book.ecosystems
+        && let Some(own) = ecosystems::judge(view)
+    {
+        return own;
+    }
+    habits::judge(view)
+}
+
+fn family_of(view: &View<'_>) -> Option<&'static Family> {
+    FAMILIES.iter().copied().find(|family| family.kinds.iter().any(|(group, kind)| view.kind.is(group, kind)))
+}
+
+/// The first row that tells something. A plain telling of a row is kept as the row itself.
+pub(crate) fn first(rows: &'static [Row], view: &View<'_>) -> Option<Own> {
+    rows.iter().find_map(|row| (row.tell)(view).map(|telling| told(row, telling)))
+}
+
+fn told(row: &Row, telling: Telling) -> Own {
+    Own::Told(Box::new(Told {
+        status: row.status,
+        reason: match telling.reason {
+            Some(reason) => Cow::Owned(reason),
+            None => Cow::Borrowed(row.reason),
+        },
+        message: telling.message,
+        progress: telling.progress.map(Box::new),
+        findings: Box::default(),
+        open: telling.open.unwrap_or(Open::Nothing),
+    }))
+}
+
+fn with(mut own: Own, findings: Vec<Finding>) -> Own {
+    if let Own::Told(told) = &mut own
+        && !findings.is_empty()
+    {
+        told.findings = findings.into();
+    }
+    own
+}
