@@ -69,7 +69,7 @@ impl Plan {
         let mut warnings: Vec<String> = input.warnings().iter().map(ToString::to_string).collect();
         let objects = input.into_objects();
         let graph = Graph::build(&objects, options)?;
-        warnings.extend(graph.warnings().iter().cloned());
+        warnings.extend(graph.warnings().iter().map(ToString::to_string));
         let steps = objects.into_iter().map(|object| Step { action, object }).collect();
         Ok(Self { operation, steps, graph, warnings })
     }

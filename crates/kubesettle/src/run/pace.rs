@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(pace.window, FIRST + 1);
         pace.enter();
         pace.leave(true);
-        assert_eq!(pace.window, (FIRST + 1) / 2);
+        assert_eq!(pace.window, FIRST.div_ceil(2));
         for _ in 0..100_000 {
             pace.leave(false);
         }

@@ -184,6 +184,9 @@ fn needed(edge: &Edge) -> Milestone {
     }
 }
 
+#[cfg(test)]
+mod tests;
+
 fn index(node: usize) -> u32 {
     u32::try_from(node).unwrap_or(u32::MAX)
 }
