@@ -6,6 +6,7 @@
     reason = "a command line for developers: it talks to a terminal and reads the source tree"
 )]
 
+mod bench;
 mod control_plane;
 mod test;
 mod workspace;
@@ -22,12 +23,16 @@ enum Command {
     ControlPlane(control_plane::Command),
     /// Run every check and test; the last line is the total
     Test(test::Options),
+    /// Measure kubesettle beside its peer and the least a client can do
+    #[command(subcommand)]
+    Bench(bench::Command),
 }
 
 fn main() -> ExitCode {
     let result = match Command::parse() {
         Command::ControlPlane(command) => control_plane::run(command),
         Command::Test(options) => test::run(&options),
+        Command::Bench(command) => bench::run(&command),
     };
     match result {
         Ok(code) => code,

@@ -65,6 +65,11 @@ impl ControlPlane {
         self.write_kubeconfig(ADMIN, &proxy.url(), "default")
     }
 
+    /// The CA certificate that signs the API server's.
+    pub fn ca_path(&self) -> &Path {
+        &self.pki.ca
+    }
+
     /// The kubectl binary that belongs to this control plane.
     pub fn kubectl_path(&self) -> &Path {
         &self.kubectl

@@ -1,0 +1,60 @@
+//! The part of docs/performance.md that a benchmark owns.
+
+use std::error::Error;
+use std::fs;
+
+use crate::workspace;
+
+/// What stands between the markers.
+pub(super) fn section(count: usize, nodes: usize, rounds: usize, table: &str) -> String {
+    let turns = if rounds == 1 { "one run each".to_owned() } else { format!("medians of {rounds} runs") };
+    format!(
+        "{count} Deployments of one replica in one namespace, {nodes} nodes, {}, {turns}; \
+         `cargo xtask bench s1 --count {count} --rounds {rounds}`.\n{table}",
+        machine()
+    )
+}
+
+fn machine() -> String {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let model = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = model.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or_default();
+    match model.trim_start_matches([' ', '\t', ':']) {
+        "" => format!("{cores} cores"),
+        model => format!("{cores} cores of {model}"),
+    }
+}
+
+/// Puts `text` between the markers of `bench` in docs/performance.md.
+pub(super) fn write(bench: &str, text: &str) -> Result<(), Box<dyn Error>> {
+    let path = workspace::root().join("docs").join("performance.md");
+    let page = fs::read_to_string(&path).unwrap_or_else(|_| "# Performance\n".to_owned());
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(&path, placed(&page, bench, text))
+        .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    eprintln!("written to {}", path.display());
+    Ok(())
+}
+
+/// The page with `text` between the markers, which are added at the end when they are missing.
+fn placed(page: &str, bench: &str, text: &str) -> String {
+    let (start, end) = (format!("<!-- bench:{bench} -->"), format!("<!-- /bench:{bench} -->"));
+    match (page.split_once(&start), page.split_once(&end)) {
+        (Some((before, _)), Some((_, after))) => format!("{before}{start}\n{text}\n{end}{after}"),
+        _ => format!("{}\n\n{start}\n{text}\n{end}\n", page.trim_end()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_between_the_markers_changes() {
+        let page = "a\n<!-- bench:s1 -->\nold\n<!-- /bench:s1 -->\nb\n";
+        assert_eq!(placed(page, "s1", "new"), "a\n<!-- bench:s1 -->\nnew\n<!-- /bench:s1 -->\nb\n");
+        assert_eq!(placed(page, "s2", "x"), format!("{page}\n<!-- bench:s2 -->\nx\n<!-- /bench:s2 -->\n"));
+    }
+}
