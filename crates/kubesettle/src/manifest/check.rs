@@ -111,6 +111,7 @@ fn facts(id: &ObjectId, body: &Value, origin: &Origin<'_>) -> Result<Facts, Vec<
     let (substitutions, wrong) = annotations::substitutions(annotation, origin);
     problems.extend(wrong);
     if !problems.is_empty() {
+        problems.sort_by_key(|problem| problem.place.line());
         return Err(problems.into_iter().map(|problem| problem.about(id)).collect());
     }
     Ok(Facts {

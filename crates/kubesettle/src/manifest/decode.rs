@@ -4,6 +4,7 @@ use serde::de::DeserializeSeed;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use serde_saphyr::Error as YamlError;
+use serde_saphyr::budget::BudgetBreach;
 
 use super::split::{Segment, newlines};
 use super::tree::{Budget, TOO_LARGE, Tree};
@@ -37,6 +38,9 @@ pub(super) fn documents<'a>(segment: &Segment<'a>, mut each: impl FnMut(Result<D
     let mut rest = body;
     let mut line = segment.first_line + newlines(before.as_bytes());
     while !rest.is_empty() {
+        if !rest.starts_with('{') {
+            return each(Err(Fault { line, message: "JSON syntax: something else after an object".to_owned() }));
+        }
         match next_json(rest, line) {
             Ok((document, after)) => {
                 let used = rest.len() - after.len();
@@ -104,6 +108,9 @@ pub(super) fn embedded(text: &str) -> Result<Value, String> {
     yaml(text, 1, 1).map(|document| document.value).map_err(|fault| fault.message)
 }
 
+/// A little less than serde_json reads back.
+const MAX_DEPTH: usize = 120;
+
 /// kubectl's reading, and limits that follow the size of the document: only aliases can make more of
 /// it than it is, and these are limited by themselves.
 fn options(bytes: usize) -> serde_saphyr::Options {
@@ -113,7 +120,7 @@ fn options(bytes: usize) -> serde_saphyr::Options {
         with_snippet: false,
         alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: 500_000 },
         budget: serde_saphyr::budget! {
-            max_depth: 128,
+            max_depth: MAX_DEPTH,
             max_events: bytes.saturating_mul(4).saturating_add(1_000_000),
             max_nodes: bytes.saturating_mul(4).saturating_add(1_000_000),
             max_total_scalar_bytes: bytes.saturating_mul(4).saturating_add(64 << 20),
@@ -134,28 +141,29 @@ fn line_offset(one_based: usize) -> u32 {
 
 /// Own words wherever the parser's could hold a value.
 fn yaml_message(error: &YamlError) -> String {
-    match error {
-        YamlError::DuplicateMappingKey { key: Some(key), .. } => format!("key {key:?} is given twice"),
-        YamlError::DuplicateMappingKey { .. } => "a key is given twice".to_owned(),
-        YamlError::UnknownAnchor { .. } => {
-            "an alias (*name) without an anchor (&name); quote a text that starts with *".to_owned()
+    let words = match error {
+        YamlError::ExternalMessage { msg, .. } => return format!("YAML syntax: {msg}"),
+        YamlError::Message { msg, .. } => return msg.clone(),
+        YamlError::Unexpected { expected, .. } => return format!("YAML: expected {expected}"),
+        YamlError::DuplicateMappingKey { key: Some(key), .. } => return format!("key {key:?} is given twice"),
+        YamlError::AliasError { error, .. } | YamlError::WithSnippet { error, .. } => return yaml_message(error),
+        YamlError::Budget { breach: BudgetBreach::Depth { .. }, .. } => {
+            return format!("is nested deeper than {MAX_DEPTH} levels");
         }
-        YamlError::NonFiniteFloat { .. } => "a number that JSON cannot hold".to_owned(),
         YamlError::Budget { .. }
         | YamlError::AliasReplayLimitExceeded { .. }
         | YamlError::AliasReplayCounterOverflow { .. }
         | YamlError::AliasExpansionLimitExceeded { .. }
-        | YamlError::AliasReplayStackDepthExceeded { .. } => format!("YAML: {TOO_LARGE} ({error})"),
-        YamlError::RecursiveReferencesRequireWeakTypes { .. } => "an alias within its own anchor".to_owned(),
-        YamlError::Message { msg, .. } => msg.clone(),
-        YamlError::ExternalMessage { msg, .. } => format!("YAML syntax: {msg}"),
-        YamlError::AliasError { error, .. } | YamlError::WithSnippet { error, .. } => yaml_message(error),
-        YamlError::MergeValueNotMapOrSeqOfMaps { .. } => {
-            "a merge key (<<) takes a mapping, or a list of them".to_owned()
-        }
-        YamlError::InvalidBinaryBase64 { .. } => "a !!binary value that is no base64".to_owned(),
-        YamlError::BinaryNotUtf8 { .. } => "a !!binary value that is no UTF-8 text".to_owned(),
-        YamlError::Eof { .. } => "YAML syntax: ends too early".to_owned(),
-        _ => "YAML that JSON cannot hold".to_owned(),
-    }
+        | YamlError::AliasReplayStackDepthExceeded { .. } => TOO_LARGE,
+        YamlError::DuplicateMappingKey { .. } => "a key is given twice",
+        YamlError::UnknownAnchor { .. } => "YAML: an alias (*name) without its anchor; quote a text that starts with *",
+        YamlError::RecursiveReferencesRequireWeakTypes { .. } => "YAML: an alias within its own anchor",
+        YamlError::NonFiniteFloat { .. } => "a number that JSON cannot hold",
+        YamlError::MergeValueNotMapOrSeqOfMaps { .. } => "YAML: a merge key (<<) takes a mapping, or a list of them",
+        YamlError::InvalidBinaryBase64 { .. } => "YAML: a !!binary value that is no base64",
+        YamlError::BinaryNotUtf8 { .. } => "YAML: a !!binary value that is no UTF-8 text",
+        YamlError::Eof { .. } => "YAML syntax: ends too early",
+        _ => "YAML that JSON cannot hold",
+    };
+    words.to_owned()
 }

@@ -35,8 +35,8 @@ pub(super) fn newlines(text: &[u8]) -> u32 {
     u32::try_from(memchr::memchr_iter(b'\n', text).count()).unwrap_or(u32::MAX)
 }
 
-/// The segments of a stream. A separator line belongs to the segment that it opens, since content
-/// may stand on it.
+/// The segments of a stream. A separator line belongs to the segment that it opens when content stands
+/// on it.
 pub(super) fn segments(text: &str) -> Vec<Segment<'_>> {
     let mut found = Vec::new();
     let mut open = Open { start: 0, first_line: 1, content_line: None };
@@ -48,7 +48,10 @@ pub(super) fn segments(text: &str) -> Vec<Segment<'_>> {
         match Line::of(raw) {
             Line::Separator { content } => {
                 open.close(text, start, &mut found);
-                open = Open { start, first_line: line, content_line: content.then_some(line) };
+                open = match content {
+                    true => Open { start, first_line: line, content_line: Some(line) },
+                    false => Open { start: offset, first_line: line + 1, content_line: None },
+                };
             }
             Line::End => {
                 open.close(text, start, &mut found);
@@ -129,15 +132,15 @@ mod tests {
             ("# only a comment\n\n", &[]),
             ("a: 1", &[("a: 1", 1, 1)]),
             ("# c\n\na: 1\n", &[("# c\n\na: 1\n", 1, 3)]),
-            ("---\na: 1\n---\n---\n# none\n---\nb: 2\n", &[("---\na: 1\n", 1, 2), ("---\nb: 2\n", 6, 7)]),
-            ("a: 1\r\n---\r\nb: 2\r\n", &[("a: 1\r\n", 1, 1), ("---\r\nb: 2\r\n", 2, 3)]),
-            ("--- {a: 1}\n--- # c\nb: 2", &[("--- {a: 1}\n", 1, 1), ("--- # c\nb: 2", 2, 3)]),
+            ("---\na: 1\n---\n---\n# none\n---\nb: 2\n", &[("a: 1\n", 2, 2), ("b: 2\n", 7, 7)]),
+            ("a: 1\r\n---\r\nb: 2\r\n", &[("a: 1\r\n", 1, 1), ("b: 2\r\n", 3, 3)]),
+            ("--- {a: 1}\n--- # c\nb: 2", &[("--- {a: 1}\n", 1, 1), ("b: 2", 3, 3)]),
             (
                 "%YAML 1.1\n---\na: 1\n...\n%YAML 1.1\n---\nb: 2\n",
-                &[("---\na: 1\n", 2, 3), ("---\nb: 2\n", 6, 7)],
+                &[("a: 1\n", 3, 3), ("b: 2\n", 7, 7)],
             ),
             ("a: |\n  ---\n  b\n----\nc: 1", &[("a: |\n  ---\n  b\n----\nc: 1", 1, 1)]),
-            ("\u{feff}a: 1\n---\n\u{feff}b: 2", &[("a: 1\n", 1, 1), ("---\n\u{feff}b: 2", 2, 3)]),
+            ("\u{feff}a: 1\n---\n\u{feff}b: 2", &[("a: 1\n", 1, 1), ("b: 2", 3, 3)]),
             ("a: 1\n---", &[("a: 1\n", 1, 1)]),
         ];
         for (text, wanted) in cases {

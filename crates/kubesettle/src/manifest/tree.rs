@@ -10,6 +10,9 @@ use serde_json::{Map, Number, Value};
 /// What a tree may still cost, shared by all its nodes.
 pub(super) struct Budget(Cell<usize>);
 
+/// Below this (2^63) a float without a fraction is an `i64`.
+const WHOLE: f64 = 9_223_372_036_854_775_808.0;
+
 /// Beside its bytes a node costs this, so that empty ones are not free.
 const NODE: usize = 2;
 
@@ -30,7 +33,7 @@ impl Budget {
     }
 }
 
-pub(super) const TOO_LARGE: &str = "the document unfolds to too much; does it multiply aliases?";
+pub(super) const TOO_LARGE: &str = "the document unfolds to too much: its aliases multiply";
 
 /// Builds the tree of one value.
 #[derive(Clone, Copy)]
@@ -68,6 +71,10 @@ impl<'de> Visitor<'de> for Tree<'_> {
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
         self.0.spend(0)?;
+        // As kubectl: 1e3 and 08 are whole numbers, and a field of type integer takes no 8.0.
+        if value.fract() == 0.0 && value.abs() < WHOLE {
+            return Ok(Value::Number((value as i64).into()));
+        }
         let number = Number::from_f64(value);
         number.map(Value::Number).ok_or_else(|| E::custom("a number that JSON cannot hold"))
     }
