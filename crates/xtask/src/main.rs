@@ -7,6 +7,7 @@
 )]
 
 mod bench;
+mod cases;
 mod control_plane;
 mod test;
 mod workspace;
@@ -26,6 +27,8 @@ enum Command {
     /// Measure kubesettle beside its peer and the least a client can do
     #[command(subcommand)]
     Bench(bench::Command),
+    /// Judge a folder of status cases
+    Cases(cases::Options),
 }
 
 fn main() -> ExitCode {
@@ -33,6 +36,7 @@ fn main() -> ExitCode {
         Command::ControlPlane(command) => control_plane::run(command),
         Command::Test(options) => test::run(&options),
         Command::Bench(command) => bench::run(&command),
+        Command::Cases(options) => cases::run(&options),
     };
     match result {
         Ok(code) => code,

@@ -64,7 +64,7 @@ fn table(text: &mut String, samples: &[(Tool, &Sample)]) {
     for (tool, sample) in samples {
         let verbs: Vec<String> =
             sample.requests.iter().map(|(verb, count)| format!("{count} {verb}")).collect();
-        let _ = writeln!(text, "Requests of {tool}: {}.", verbs.join(", "));
+        let _ = writeln!(text, "- requests of {tool}: {}", verbs.join(", "));
     }
 }
 
