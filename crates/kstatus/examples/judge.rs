@@ -1,5 +1,8 @@
 //! Reads JSON lines from standard input, each an object or a record with an `object`, and prints
 //! one verdict a line. `--generic`: without the table of known custom kinds.
+//!
+//! A recorded object is judged at the moment it was recorded: the clock stands at the newest time
+//! the object mentions.
 #![allow(clippy::print_stdout, reason = "a program's output")]
 
 use std::io::BufRead;
@@ -11,11 +14,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let generic = std::env::args().any(|argument| argument == "--generic");
     let book = Rulebook { ecosystems: !generic, ..Rulebook::default() };
     let (facts, policy) = (Facts::default(), Policy::default());
-    let now = Timestamp::parse("2030-01-01T00:00:00Z").ok_or("no time")?;
-    let around = Surroundings { children: &[], events: &[], facts: &facts, now, policy: &policy };
     for line in std::io::stdin().lock().lines() {
         let record: Value = serde_json::from_str(&line?)?;
         let object = record.get("object").unwrap_or(&record).to_string();
+        let now = newest(record.get("object").unwrap_or(&record)).unwrap_or(Timestamp::from_millis(0));
+        let around = Surroundings { children: &[], events: &[], facts: &facts, now, policy: &policy };
         let verdict = match book.digest(object.as_bytes()) {
             Ok(digest) => serde_json::to_value(assess(&digest, &around, &mut History::default()))?,
             Err(error) => json!({"status": "Unknown", "message": error.to_string()}),
@@ -23,4 +26,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{verdict}");
     }
     Ok(())
+}
+
+fn newest(value: &Value) -> Option<Timestamp> {
+    match value {
+        Value::String(text) => Timestamp::parse(text),
+        Value::Array(items) => items.iter().filter_map(newest).max(),
+        Value::Object(fields) => fields.values().filter_map(newest).max(),
+        _ => None,
+    }
 }

@@ -130,9 +130,9 @@ fn await_status(
     let ends = match grace {
         Grace::Endless => None,
         Grace::Millis(grace) => {
-            let Some(created) = target.created() else { return };
             // The server's clock may be ahead of ours: the grace is bounded by our own as well.
-            let from = created.min(history.first_seen(around.now));
+            let seen = history.first_seen(around.now);
+            let from = target.created().map_or(seen, |created| created.min(seen));
             Some(from.plus(millis(grace)))
         }
     };

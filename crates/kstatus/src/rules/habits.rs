@@ -23,12 +23,12 @@ pub(super) const ROWS: &[Row] = &[
         status: Current,
         reason: "NoStatus",
         when: "no status, or one that says nothing but a generation; InProgress until the grace for a status ends",
-        tell: silent,
+        tell: |view| silent(view, Expected::BySchema),
     },
     Row {
         status: Failed,
         reason: "Failed",
-        when: "condition `Succeeded` is False, or the object runs to completion and `Failed` is True",
+        when: "condition `Succeeded` is False, or `Failed` is True",
         tell: |view| {
             let conditions = view.conditions();
             conditions.denies("Succeeded").or(conditions.alarm("Failed")).map(Telling::named)
@@ -37,20 +37,25 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "NotReady",
-        when: "condition `Ready`, `Succeeded` or one of the spec (`Synced`, `Accepted`, `Programmed`, …) is not True, or of an older generation",
+        when: "condition `Ready` or `Succeeded` is not True, or of an older generation; then one of the spec (`Synced`, `Accepted`, `Programmed`, …) likewise",
         tell: |view| {
+            let conditions = view.conditions();
             let unmet = |name: &&str| {
-                view.conditions().any_age(name).filter(|condition| !condition.is_true() || condition.stale)
+                conditions.any_age(name).filter(|condition| !condition.is_true() || condition.stale)
             };
             let leading = ["Ready", "Succeeded"].iter().find_map(unmet).map(waits);
-            leading.or_else(|| worst(view.conditions(), Sense::Asked))
+            leading.or_else(|| worst(conditions, Sense::Asked))
         },
     },
     Row {
         status: InProgress,
-        reason: "NotAccepted",
-        when: "a list of parents, ancestors or listeners has conditions of its own and none of the present generation, or one that is not True",
-        tell: nested,
+        reason: "ConditionNotObserved",
+        when: "all conditions are of an older generation",
+        tell: |view| {
+            let all = view.conditions().all();
+            let stale = !all.is_empty() && all.iter().all(|condition| condition.stale);
+            stale.then(|| Telling::new("All conditions are of an older generation"))
+        },
     },
     Row {
         status: Current,
@@ -64,14 +69,21 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         status: Failed,
         reason: "Failed",
-        when: "a condition whose name is a final failure is True (`Terminal`, `InvalidSpec`, …)",
-        tell: |view| worst(view.conditions(), Sense::Fatal),
+        when: "a condition whose name is a final failure is True (`Terminal`, `InvalidSpec`, …), or `Progressing` has the reason ProgressDeadlineExceeded",
+        tell: |view| {
+            let conditions = view.conditions();
+            let late = || {
+                let progressing = conditions.get("Progressing")?;
+                progressing.reason_is("ProgressDeadlineExceeded").then(|| Telling::named(progressing))
+            };
+            worst(conditions, Sense::Fatal).or_else(late)
+        },
     },
     Row {
         status: InProgress,
         reason: "Degraded",
-        when: "a condition whose name is a fault is True (`Degraded`, `NotReady`, `…Error`, `…Failed`)",
-        tell: |view| worst(view.conditions(), Sense::Bad),
+        when: "a condition whose name is a fault is True (`Degraded`, `NotReady`, `…Error`, `…Failed`), or any has ended with a word of failure as its reason",
+        tell: |view| worst(view.conditions(), Sense::Bad).or_else(|| bad_reason(view.conditions())),
     },
     Row {
         status: InProgress,
@@ -86,6 +98,12 @@ pub(super) const ROWS: &[Row] = &[
         tell: |view| worst(view.conditions(), Sense::Good),
     },
     Row {
+        status: InProgress,
+        reason: "NotAccepted",
+        when: "parents, ancestors or listeners, or other parts of the status, have conditions of their own that say so, or none of the present generation",
+        tell: nested,
+    },
+    Row {
         status: Failed,
         reason: "Failed",
         when: "the phase or state is a word of failure",
@@ -94,7 +112,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "Progressing",
-        when: "the phase or state is a word of progress (or Running, for what runs to completion)",
+        when: "the phase or state, here or in a part of the status, is a word of progress (or Running, for what runs to completion)",
         tell: |view| {
             let runs = words::runs_to_completion(view.kind.kind());
             state(view, if runs { &[Word::Waiting, Word::Running] } else { &[Word::Waiting] })
@@ -103,7 +121,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "NotReady",
-        when: "`status.ready`, `healthy`, `available`, `synced`, `readyToUse` or `succeeded` is false",
+        when: "`status.ready`, `healthy`, `available`, `synced`, `readyToUse`, `succeeded` or `pass` is false",
         tell: |view| {
             FLAGS
                 .iter()
@@ -114,33 +132,38 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "LessReplicas",
-        when: "fewer ready, available or updated replicas than wanted",
+        when: "fewer ready, available, healthy or updated than wanted or expected of the same thing",
         tell: counters,
     },
     Row {
         status: InProgress,
         reason: "ErrorReported",
-        when: "`status.error`, `errorMessage`, `failureMessage` or `lastError` is not empty",
+        when: "a field of the status whose name begins with `err`, `lastError` or `failure` is not empty",
+        tell: reported_error,
+    },
+    Row {
+        status: InProgress,
+        reason: "ReasonReported",
+        when: "`status.reason` is not empty, and nothing says that all is well",
         tell: |view| {
-            ERRORS.iter().find_map(|name| {
-                let said = view.status.field(name).word()?;
-                let error = !said.trim().is_empty() && !matches!(&*said, "false" | "0");
-                error.then(|| Telling::new(clipped(&format!("status.{name}: {said}"))))
-            })
+            let reason = view.status.text("reason").filter(|reason| !reason.trim().is_empty())?;
+            let well = view.conditions().all().iter().any(|condition| condition.is_true())
+                || state_words(view).iter().any(|(_, word)| words::state(word).is_some());
+            (!well).then(|| Telling::new(clipped(&format!("status.reason: {reason}"))))
         },
     },
     Row {
         status: Current,
         reason: "ResourceCurrent",
-        when: "otherwise",
+        when: "otherwise; where conditions are promised and none is there, InProgress until the grace ends",
         tell: |view| {
-            let good = view.conditions().all().iter().find(|condition| {
-                condition.is_true()
-                    && matches!(words::condition(&condition.name), Some(Sense::Good | Sense::Asked))
-            });
             let conditions = view.conditions();
+            let good = conditions.all().iter().find(|condition| {
+                let sense = words::condition(&condition.name);
+                condition.is_true() && matches!(sense, Some(Sense::Good | Sense::Asked))
+            });
             match good {
-                Some(condition) => Some(Telling::new(format!("Resource is {}", words_of(&condition.name)))),
+                Some(condition) => Some(Telling::new(format!("Resource is {}", short(&condition.name)))),
                 None if conditions.is_empty() && !kinds::is_built_in(view.kind) => {
                     let telling = Telling::new("Resource is current");
                     Some(telling.open(Open::Silent(Expected::Conditions)))
@@ -151,17 +174,16 @@ pub(super) const ROWS: &[Row] = &[
     },
 ];
 
-const FLAGS: &[&str] = &["ready", "healthy", "available", "synced", "readyToUse", "succeeded"];
-const ERRORS: &[&str] = &["error", "errorMessage", "failureMessage", "lastError", "failureReason"];
-const NESTED: &[&str] = &["parents", "ancestors", "listeners"];
+const FLAGS: &[&str] = &["ready", "healthy", "available", "synced", "readyToUse", "succeeded", "pass"];
 
-fn words_of(name: &str) -> String {
+fn short(name: &str) -> String {
     name.chars().take(64).collect()
 }
 
-fn silent(view: &View<'_>) -> Option<Telling> {
+/// Nobody has said anything yet.
+pub(super) fn silent(view: &View<'_>, expected: Expected) -> Option<Telling> {
     let says = |(name, leaf): &(Cow<'_, str>, Leaf<'_>)| {
-        let empty = leaf.raw().is_none_or(|text| matches!(text, "{}" | "[]" | "\"\""));
+        let empty = leaf.raw().is_none_or(|text| matches!(text, "{}" | "[]" | "\"\"" | "0"));
         !empty && name != "observedGeneration"
     };
     if view.status.entries().iter().any(says) {
@@ -173,11 +195,11 @@ fn silent(view: &View<'_>) -> Option<Telling> {
     // A status that is a word or a list is nobody's promise of conditions.
     let odd = view.status_leaf.is_some() && !view.status_leaf.is_object();
     let telling = Telling::new("Resource is current: no status reported");
-    Some(if odd { telling } else { telling.open(Open::Silent(Expected::BySchema)) })
+    Some(if odd { telling } else { telling.open(Open::Silent(expected)) })
 }
 
 /// A condition that is waited for.
-fn waits(condition: &Condition<'_>) -> Telling {
+pub(super) fn waits(condition: &Condition<'_>) -> Telling {
     if condition.stale && condition.is_true() {
         let message = format!("{} is True for an older generation only", condition.name);
         return Telling::new(clipped(&message)).reason("ConditionNotObserved");
@@ -188,64 +210,132 @@ fn waits(condition: &Condition<'_>) -> Telling {
 /// The worst condition of a sense, if it stands against the object. The order of the list decides
 /// nothing: equals are told in the order of their names.
 fn worst(conditions: &Conditions<'_>, sense: Sense) -> Option<Telling> {
-    let against = |condition: &&Condition<'_>| match sense {
-        Sense::Good | Sense::Asked => !condition.is_true(),
-        Sense::Fatal | Sense::Bad => condition.is_true() || condition.truth == Truth::Other,
-        Sense::Busy => condition.is_true() && !has_ended(condition),
-    };
+    let good = matches!(sense, Sense::Good | Sense::Asked);
     conditions
         .all()
         .iter()
         .filter(|condition| words::condition(&condition.name) == Some(sense))
-        .filter_map(|condition| conditions.get(&condition.name))
-        .filter(against)
+        .filter_map(|condition| match sense {
+            Sense::Good | Sense::Asked => conditions.get(&condition.name).filter(|c| !c.is_true()),
+            Sense::Fatal | Sense::Bad => conditions.alarm(&condition.name),
+            Sense::Busy => conditions
+                .alarm(&condition.name)
+                .filter(|c| !has_ended(c))
+                .or(conditions.get(&condition.name).filter(|c| c.truth == Truth::Unknown)),
+            Sense::Neutral => None,
+        })
         .max_by(|a, b| (a.truth, &b.name).cmp(&(b.truth, &a.name)))
-        .map(waits)
+        .map(|condition| if good { waits(condition) } else { Telling::named(condition) })
 }
 
 /// `Progressing=True` with the reason NewReplicaSetAvailable is an end, not a beginning.
 fn has_ended(condition: &Condition<'_>) -> bool {
-    condition.reason().and_then(|reason| words::state(&reason)) == Some(Word::Good)
-        || condition.reason().is_some_and(|reason| reason.ends_with("Available"))
+    condition
+        .reason()
+        .is_some_and(|reason| words::state(&reason) == Some(Word::Good) || reason.ends_with("Available"))
+}
+
+/// `Complete=True` with the reason JobFailed, `Progressing=False` with the reason RolloutAborted.
+fn bad_reason(conditions: &Conditions<'_>) -> Option<Telling> {
+    let failed = |condition: &&Condition<'_>| {
+        let sense = words::condition(&condition.name);
+        let relevant = match sense {
+            Some(Sense::Good | Sense::Asked) => condition.is_true(),
+            Some(Sense::Busy) => condition.is_false(),
+            _ => false,
+        };
+        let reason = condition.reason();
+        relevant
+            && !condition.stale
+            && reason.is_some_and(|reason| {
+                let ends = ["Failed", "Error", "Failure", "Aborted"];
+                ends.iter().any(|end| reason.ends_with(end))
+            })
+    };
+    conditions.all().iter().filter(failed).min_by(|a, b| a.name.cmp(&b.name)).map(Telling::named)
+}
+
+/// Lists whose entries speak for the object, each with conditions of its own.
+const SPEAKERS: &[&str] = &["parents", "ancestors", "listeners"];
+
+/// No more parts of a status than this are looked at.
+const PARTS: usize = 64;
+
+/// The objects in a part of a status: itself, the entries of a list, or the values of a map.
+fn parts<'a>(leaf: Leaf<'a>) -> Vec<Leaf<'a>> {
+    if leaf.is_list() {
+        leaf.items().into_iter().take(PARTS).collect()
+    } else if leaf.field("conditions").is_some() {
+        vec![leaf]
+    } else {
+        let values = leaf.entries().into_iter().map(|(_, value)| value);
+        values.filter(|value| value.is_object()).take(PARTS).collect()
+    }
 }
 
 fn nested(view: &View<'_>) -> Option<Telling> {
-    let lists: Vec<_> =
-        NESTED.iter().map(|name| view.status.field(name)).filter(|list| list.is_list()).collect();
-    if lists.is_empty() {
-        return None;
-    }
+    let mut speakers = false;
     let mut spoke = false;
-    let mut stale = false;
-    for entry in lists.iter().flat_map(|list| list.items()) {
-        let conditions = Conditions::read(entry.field("conditions"), view.generation);
-        for sense in [Sense::Asked, Sense::Good] {
-            if let Some(telling) = worst(&conditions, sense) {
-                return Some(telling);
+    for (name, leaf) in view.status.entries().iter().filter(|(name, _)| name != "conditions") {
+        let speaker = SPEAKERS.contains(&&**name);
+        for part in parts(*leaf) {
+            let conditions = Conditions::read(part.field("conditions"), view.generation);
+            speakers |= speaker;
+            spoke |= conditions.all().iter().any(|condition| !condition.stale);
+            for sense in [Sense::Asked, Sense::Good, Sense::Fatal, Sense::Bad] {
+                if let Some(telling) = worst(&conditions, sense) {
+                    return Some(telling);
+                }
             }
         }
-        spoke |= conditions.all().iter().any(|condition| !condition.stale);
-        stale |= conditions.all().iter().any(|condition| condition.stale);
     }
-    (stale && !spoke)
+    (speakers && !spoke)
         .then(|| Telling::new("No conditions of the present generation").reason("ConditionNotObserved"))
 }
 
-/// Fields of a status that hold a word for its state: the usual names, and names that end so.
+/// Names of fields that hold a word for a state end so.
+const STATE_ENDS: &[&str] = &["phase", "state", "status", "health", "compliant"];
+
+/// Words for states in a status: its own, and those of its parts.
 fn state_words<'a>(view: &View<'a>) -> Vec<(Cow<'a, str>, Cow<'a, str>)> {
-    const ENDS: &[&str] = &["phase", "state", "status", "health"];
     let mut found = Vec::new();
     for (name, leaf) in view.status.entries() {
-        let lower = name.to_ascii_lowercase();
-        if name.len() > 64 || !ENDS.iter().any(|end| lower.ends_with(end)) {
-            continue;
-        }
-        let inner = || ENDS.iter().map(|field| leaf.field(field)).find_map(|field| field.text());
-        if let Some(word) = leaf.text().or_else(inner) {
-            found.push((name.clone(), word));
-        }
+        collect_words(name, *leaf, 0, &mut found);
     }
     found
+}
+
+fn collect_words<'a>(
+    name: &Cow<'a, str>,
+    leaf: Leaf<'a>,
+    depth: usize,
+    found: &mut Vec<(Cow<'a, str>, Cow<'a, str>)>,
+) {
+    // What was once wanted, or was before, says nothing about now.
+    let other_time = ["desired", "last", "previous", "prev", "target"];
+    let lower = name.to_ascii_lowercase();
+    if found.len() > PARTS || name.len() > 64 || name == "conditions" {
+        return;
+    }
+    if let Some(word) = leaf.text() {
+        let is_state = STATE_ENDS.iter().any(|end| lower.ends_with(end))
+            && !other_time.iter().any(|start| lower.starts_with(start));
+        if is_state {
+            found.push((name.clone(), word));
+        }
+    } else if depth < 3 && !lower.starts_with("atprovider") {
+        if leaf.is_list() {
+            for item in leaf.items().into_iter().take(PARTS) {
+                for (name, leaf) in item.entries() {
+                    collect_words(&name, leaf, depth + 1, found);
+                }
+            }
+        } else {
+            for (name, leaf) in leaf.entries() {
+                collect_words(&name, leaf, depth + 1, found);
+            }
+        }
+    }
 }
 
 fn state(view: &View<'_>, meanings: &[Word]) -> Option<Telling> {
@@ -253,28 +343,67 @@ fn state(view: &View<'_>, meanings: &[Word]) -> Option<Telling> {
         let meaning = words::state(&word)?;
         meanings.contains(&meaning).then(|| {
             let message = format!("{name} is {word}{}", top_message(view));
-            Telling::new(clipped(&message)).reason(words_of(&word))
+            Telling::new(clipped(&message)).reason(short(&word))
         })
     })
 }
 
 /// `: message` when the status has one at its top.
-fn top_message(view: &View<'_>) -> String {
-    ["message", "statusMessage", "reason", "error", "errorMessage", "failureMessage"]
+pub(super) fn top_message(view: &View<'_>) -> String {
+    const NAMES: &[&str] = &["message", "statusMessage", "reason", "error", "errorMessage", "failureMessage"];
+    NAMES
         .iter()
         .find_map(|name| view.status.text(name).filter(|text| !text.trim().is_empty()))
         .map_or_else(String::new, |said| format!(": {}", clipped(&said)))
 }
 
+const HAVE: &[&str] = &["updatedready", "updatedavailable", "updated", "ready", "available", "healthy"];
+const WANT: &[&str] = &["desired", "expected", "total", ""];
+const LACK: &[&str] = &["unavailable", "unready", "unhealthy", "failed"];
+
+/// Counters of one thing: `readyReplicas` against `replicas`, `availableNodes` against
+/// `expectedNodes`, `numberReady` against `desiredNumberScheduled`.
 fn counters(view: &View<'_>) -> Option<Telling> {
-    let want = view
-        .spec()
-        .field("replicas")
-        .int()
-        .or_else(|| view.status.field("replicas").int())
-        .filter(|want| *want > 0)?;
-    let short = ["updatedReplicas", "readyReplicas", "availableReplicas"]
+    let numbers: Vec<(String, i64)> = view
+        .status
+        .entries()
+        .iter()
+        .filter(|(name, _)| name.len() <= 64)
+        .filter_map(|(name, leaf)| Some((name.to_ascii_lowercase(), leaf.int()?)))
+        .collect();
+    let number = |name: &str| numbers.iter().find(|(of, _)| of == name).map(|(_, value)| *value);
+    for (name, have) in &numbers {
+        if let Some(thing) = HAVE.iter().find_map(|start| name.strip_prefix(start)) {
+            let wanted = || WANT.iter().find_map(|start| number(&format!("{start}{thing}")));
+            let want = view.spec().field(thing).int().filter(|_| thing == "replicas").or_else(wanted);
+            if let Some(want) = want.filter(|want| have < want) {
+                let message = format!("{name}: {have}/{want}{}", top_message(view));
+                return Some(Telling::new(message).progress(*have, want, "ready"));
+            }
+        }
+        let lacks =
+            LACK.iter().any(|start| name.strip_prefix(start).is_some_and(|thing| thing == "replicas"));
+        if (lacks || name == "numberunavailable") && *have > 0 {
+            return Some(Telling::new(format!("{name}: {have}{}", top_message(view))));
+        }
+    }
+    let scheduled = number("desirednumberscheduled")?;
+    ["updatednumberscheduled", "numberavailable", "numberready"]
         .into_iter()
-        .find_map(|name| view.status.field(name).int().filter(|have| *have < want).map(|have| (name, have)));
-    short.map(|(name, have)| Telling::new(format!("{name}: {have}/{want}")).progress(have, want, "replicas"))
+        .find_map(|name| number(name).filter(|have| *have < scheduled).map(|have| (name, have)))
+        .map(|(name, have)| Telling::new(format!("{name}: {have}/{scheduled}")))
+}
+
+fn reported_error(view: &View<'_>) -> Option<Telling> {
+    let named_so = |name: &str| {
+        let lower = name.to_ascii_lowercase();
+        ["err", "lasterr", "failure"].iter().any(|start| lower.starts_with(start))
+            && !lower.ends_with("count")
+    };
+    view.status.entries().iter().filter(|(name, _)| name.len() <= 64 && named_so(name)).find_map(
+        |(name, leaf)| {
+            let said = leaf.text().filter(|said| !said.trim().is_empty())?;
+            Some(Telling::new(clipped(&format!("status.{name}: {said}"))))
+        },
+    )
 }

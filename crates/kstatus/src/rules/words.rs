@@ -42,6 +42,7 @@ pub(super) const STATES: &[(&str, Word)] = &[
     ("open", Word::Good),
     ("passed", Word::Good),
     ("ready", Word::Good),
+    ("initialized", Word::Good),
     ("running", Word::Running),
     ("stable", Word::Good),
     ("started", Word::Good),
@@ -68,8 +69,10 @@ pub(super) const STATES: &[(&str, Word)] = &[
     ("rejected", Word::Failed),
     ("timeout", Word::Failed),
     ("timedout", Word::Failed),
+    ("missing", Word::Waiting),
     ("blocked", Word::Waiting),
-    ("cancelled", Word::Waiting),
+    ("canceled", Word::Failed),
+    ("cancelled", Word::Failed),
     ("degraded", Word::Waiting),
     ("disabled", Word::Waiting),
     ("disconnected", Word::Waiting),
@@ -101,6 +104,7 @@ pub(super) const STATES: &[(&str, Word)] = &[
 
 /// How words are formed, for those not listed: the form, and what it means.
 const FORMS: &[(Form, Word)] = &[
+    (Form::Ends("notready"), Word::Waiting),
     (Form::Ends("failed"), Word::Failed),
     (Form::Ends("failure"), Word::Failed),
     (Form::Ends("error"), Word::Failed),
@@ -143,17 +147,41 @@ pub(crate) fn normal(text: &str) -> Option<String> {
     (!word.is_empty() && word.len() <= 48).then_some(word)
 }
 
-/// What a word for a state means, if it is a word at all.
+/// What a word for a state means, if it is a word at all. Of a sentence or a compound the first
+/// word counts (`ScalingDown`, `Provisioning the service`), and a sentence without a good word is
+/// no settled state.
 pub(crate) fn state(text: &str) -> Option<Word> {
     let word = normal(text)?;
     if let Some((_, meaning)) = STATES.iter().find(|(listed, _)| *listed == word) {
         return Some(*meaning);
     }
+    let first = first_part(text);
+    if first.len() < word.len() && first.ends_with("ing") {
+        return Some(Word::Waiting);
+    }
     let has = |form: &Form| match form {
         Form::Starts(start) => word.starts_with(start),
         Form::Ends(end) => word.ends_with(end),
     };
-    FORMS.iter().find(|(form, _)| has(form)).map(|(_, meaning)| *meaning)
+    let formed = FORMS.iter().find(|(form, _)| has(form)).map(|(_, meaning)| *meaning);
+    let sentence = text.trim().contains(' ');
+    match formed {
+        Some(Word::Good) | None if sentence => Some(Word::Waiting),
+        other => other,
+    }
+}
+
+/// The first word of a sentence or of a compound in CamelCase, in lower case.
+fn first_part(text: &str) -> String {
+    let mut part = String::new();
+    for letter in text.trim().chars().take(48) {
+        let starts_next = letter.is_ascii_uppercase() && part.ends_with(|l: char| l.is_ascii_lowercase());
+        if !letter.is_ascii_alphanumeric() || starts_next {
+            break;
+        }
+        part.push(letter);
+    }
+    part.to_ascii_lowercase()
 }
 
 /// What the truth of a condition means.
@@ -169,6 +197,8 @@ pub(crate) enum Sense {
     Bad,
     /// True is on its way.
     Busy,
+    /// Neither: a wish of the user, a property, a fact.
+    Neutral,
 }
 
 /// Names of conditions, in lower case without separators.
@@ -193,7 +223,6 @@ pub(super) const CONDITIONS: &[(&str, Sense)] = &[
     ("initialized", Sense::Good),
     ("installed", Sense::Good),
     ("provisioned", Sense::Good),
-    ("running", Sense::Good),
     ("failed", Sense::Fatal),
     ("stalled", Sense::Fatal),
     ("ackterminal", Sense::Fatal),
@@ -212,38 +241,76 @@ pub(super) const CONDITIONS: &[(&str, Sense)] = &[
     ("pending", Sense::Busy),
     ("progressing", Sense::Busy),
     ("reconciling", Sense::Busy),
+    ("running", Sense::Busy),
     ("terminating", Sense::Busy),
     ("updating", Sense::Busy),
     ("upgrading", Sense::Busy),
+    ("blocked", Sense::Neutral),
+    ("deleted", Sense::Neutral),
+    ("deprecated", Sense::Neutral),
+    ("disabled", Sense::Neutral),
+    ("evicted", Sense::Neutral),
+    ("expired", Sense::Neutral),
+    ("overridden", Sense::Neutral),
+    ("paused", Sense::Neutral),
+    ("rejected", Sense::Bad),
+    ("scaled", Sense::Neutral),
+    ("suspended", Sense::Neutral),
+    ("terminated", Sense::Neutral),
+    ("throttled", Sense::Neutral),
 ];
 
 /// How names of conditions are formed, for those not listed.
-const CONDITION_ENDS: &[(&str, Sense)] = &[
-    ("notready", Sense::Bad),
-    ("unavailable", Sense::Bad),
-    ("unhealthy", Sense::Bad),
-    ("error", Sense::Bad),
-    ("failed", Sense::Bad),
-    ("failure", Sense::Bad),
-    ("degraded", Sense::Bad),
-    ("ready", Sense::Good),
-    ("available", Sense::Good),
-    ("healthy", Sense::Good),
-    ("synced", Sense::Good),
-    ("succeeded", Sense::Good),
-    ("success", Sense::Good),
-    ("deployed", Sense::Good),
-    ("applied", Sense::Good),
-    ("valid", Sense::Good),
-    ("uptodate", Sense::Good),
+const CONDITION_FORMS: &[(Form, Sense)] = &[
+    (Form::Ends("notready"), Sense::Bad),
+    (Form::Ends("unavailable"), Sense::Bad),
+    (Form::Ends("unhealthy"), Sense::Bad),
+    (Form::Ends("error"), Sense::Bad),
+    (Form::Ends("failed"), Sense::Bad),
+    (Form::Ends("failure"), Sense::Bad),
+    (Form::Ends("degraded"), Sense::Bad),
+    (Form::Starts("failed"), Sense::Bad),
+    (Form::Starts("invalid"), Sense::Bad),
+    (Form::Starts("missing"), Sense::Bad),
+    (Form::Starts("partially"), Sense::Bad),
+    (Form::Ends("orphan"), Sense::Bad),
+    (Form::Ends("inprogress"), Sense::Busy),
+    (Form::Ends("progressing"), Sense::Busy),
+    (Form::Ends("creating"), Sense::Busy),
+    (Form::Ends("updating"), Sense::Busy),
+    (Form::Ends("deleting"), Sense::Busy),
+    (Form::Ends("scaling"), Sense::Busy),
+    (Form::Ends("ready"), Sense::Good),
+    (Form::Ends("available"), Sense::Good),
+    (Form::Ends("healthy"), Sense::Good),
+    (Form::Ends("synced"), Sense::Good),
+    (Form::Ends("synchronized"), Sense::Good),
+    (Form::Ends("succeeded"), Sense::Good),
+    (Form::Ends("success"), Sense::Good),
+    (Form::Ends("deployed"), Sense::Good),
+    (Form::Ends("applied"), Sense::Good),
+    (Form::Ends("compliant"), Sense::Good),
+    (Form::Ends("valid"), Sense::Good),
+    (Form::Ends("uptodate"), Sense::Good),
+    (Form::Ends("limited"), Sense::Neutral),
+    (Form::Ends("exceeded"), Sense::Neutral),
+    (Form::Ends("paused"), Sense::Neutral),
+    (Form::Ends("suspended"), Sense::Neutral),
+    (Form::Ends("disabled"), Sense::Neutral),
+    (Form::Ends("required"), Sense::Neutral),
+    (Form::Ends("ed"), Sense::Good),
 ];
 
 /// What the truth of a condition of this name usually means.
 pub(crate) fn condition(name: &str) -> Option<Sense> {
     let word = normal(name)?;
-    let listed = CONDITIONS.iter().find(|(listed, _)| *listed == word);
-    let formed = || CONDITION_ENDS.iter().find(|(end, _)| word.ends_with(end));
-    listed.or_else(formed).map(|(_, sense)| *sense)
+    let listed = CONDITIONS.iter().find(|(listed, _)| *listed == word).map(|(_, sense)| *sense);
+    let has = |form: &Form| match form {
+        Form::Starts(start) => word.starts_with(start),
+        Form::Ends(end) => word.ends_with(end),
+    };
+    let formed = || CONDITION_FORMS.iter().find(|(form, _)| has(form)).map(|(_, sense)| *sense);
+    listed.or_else(formed)
 }
 
 /// Ends of the names of kinds that run to completion.
