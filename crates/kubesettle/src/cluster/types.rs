@@ -155,3 +155,16 @@ pub enum WatchStart<'a> {
     /// [`ErrorClass::Invalid`](crate::error::ErrorClass::Invalid).
     StreamingList,
 }
+
+/// Which part of a log is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LogParams<'a> {
+    /// The container; `None` works for pods that have one.
+    pub container: Option<&'a str>,
+    /// Of the run before the last restart.
+    pub previous: bool,
+    /// Lines from the end.
+    pub lines: Option<u32>,
+    /// Bytes at most.
+    pub bytes: Option<u32>,
+}

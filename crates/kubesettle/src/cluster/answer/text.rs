@@ -1,0 +1,69 @@
+//! Making what servers and proxies say fit for a line.
+
+use http::StatusCode;
+
+/// Bytes of a message that are kept; some answers repeat a whole Job template.
+pub(super) const MESSAGE: usize = 1024;
+/// The same for one field.
+pub(super) const CAUSE: usize = 512;
+/// The same for a proxy's web page.
+const PAGE: usize = 200;
+
+/// For an answer without words.
+pub(super) fn nothing_said(code: u16) -> String {
+    match StatusCode::from_u16(code).ok().and_then(|status| status.canonical_reason()) {
+        Some(reason) => format!("the server answered {code} {reason}"),
+        None => format!("the server answered {code}"),
+    }
+}
+
+/// Cuts the middle out of long text: the start names the field and the end says what is wrong.
+pub(super) fn shorten(text: &str, limit: usize) -> String {
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    let tail = limit / 3;
+    let head = text.floor_char_boundary(limit - tail);
+    let tail = text.ceil_char_boundary(text.len() - tail);
+    let (head, _) = text.split_at(head);
+    let (_, tail) = text.split_at(tail);
+    format!("{head} … {tail}")
+}
+
+/// The words of an HTML page on one line; `None` when `text` is no page.
+pub(super) fn page(text: &str) -> Option<String> {
+    let start = text.trim_start().get(..14).unwrap_or(text).to_ascii_lowercase();
+    if !(start.starts_with("<!doctype html") || start.starts_with("<html") || start.starts_with("<head")) {
+        return None;
+    }
+    let words = match between(text, "<title>", "</title>") {
+        Some(title) if !title.trim().is_empty() => title.to_owned(),
+        _ => without_tags(text),
+    };
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    Some(shorten(&words, PAGE))
+}
+
+fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
+    let lower = text.to_ascii_lowercase();
+    let start = lower.find(open)? + open.len();
+    let end = start + lower.get(start..)?.find(close)?;
+    text.get(start..end)
+}
+
+fn without_tags(text: &str) -> String {
+    let mut out = String::new();
+    let mut inside = false;
+    for letter in text.chars() {
+        match letter {
+            '<' => inside = true,
+            '>' => {
+                inside = false;
+                out.push(' ');
+            }
+            _ if !inside => out.push(letter),
+            _ => {}
+        }
+    }
+    out
+}

@@ -1,0 +1,200 @@
+//! From a request to the head of its answer: connections, time limits, and what went wrong on the way.
+
+mod connect;
+mod tls;
+mod watches;
+
+use std::error::Error as _;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response, Version};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt as _, Full};
+use tower::util::{BoxCloneSyncService, ServiceExt as _};
+
+pub(super) use connect::{Network, basic_header};
+pub(super) use tls::ClientCertificate;
+pub(super) use watches::{Stream, Watches};
+
+use crate::error::{ApiError, ErrorClass};
+
+pub(super) type BoxError = Box<dyn std::error::Error + Send + Sync>;
+pub(super) type Body = UnsyncBoxBody<Bytes, BoxError>;
+/// An HTTP client with connections of its own.
+pub(super) type Client = BoxCloneSyncService<Request<Full<Bytes>>, Response<Body>, BoxError>;
+
+/// Requests and watches never share a connection, so that a server's limit on streams can hold up
+/// neither.
+pub(super) struct Transport {
+    source: Source,
+    requests: Mutex<Client>,
+    watches: Watches,
+    /// The server speaks HTTP/2: many streams on one connection.
+    multiplexed: AtomicBool,
+    /// Until the head of an answer is there; `None` is for ever.
+    answer_timeout: Option<Duration>,
+}
+
+enum Source {
+    Network(Box<Network>),
+    /// A service in this process; it has no connections.
+    InProcess(Client),
+}
+
+impl Source {
+    fn client(&self, multiplexed: bool) -> Client {
+        match self {
+            Self::Network(network) => network.client(multiplexed),
+            Self::InProcess(client) => client.clone(),
+        }
+    }
+}
+
+impl Transport {
+    pub(super) fn network(network: Network, answer_timeout: Option<Duration>) -> Self {
+        Self::new(Source::Network(Box::new(network)), answer_timeout)
+    }
+
+    pub(super) fn in_process(client: Client) -> Self {
+        Self::new(Source::InProcess(client), Some(Duration::from_secs(60)))
+    }
+
+    fn new(source: Source, answer_timeout: Option<Duration>) -> Self {
+        Self {
+            requests: Mutex::new(source.client(false)),
+            source,
+            watches: Watches::default(),
+            multiplexed: AtomicBool::new(false),
+            answer_timeout,
+        }
+    }
+
+    /// Sends a request; the answer's body is still to be read.
+    pub(super) async fn request(&self, request: Request<Full<Bytes>>) -> Result<Response<Body>, ApiError> {
+        let client = self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let answer = self.send(client, request).await?;
+        if answer.version() == Version::HTTP_2 {
+            self.multiplexed.store(true, Ordering::Relaxed);
+        }
+        Ok(answer)
+    }
+
+    /// Sends a request whose answer goes on for long.
+    pub(super) async fn watch(
+        &self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<(Response<Body>, Stream), ApiError> {
+        let multiplexed = self.multiplexed.load(Ordering::Relaxed);
+        let (client, stream) = self.watches.acquire(multiplexed, || self.source.client(multiplexed));
+        let answer = self.send(client, request).await?;
+        Ok((answer, stream))
+    }
+
+    /// Lets all connections close once what is on them has ended; what comes later connects anew.
+    pub(super) fn forget_connections(&self) {
+        let fresh = self.source.client(self.multiplexed.load(Ordering::Relaxed));
+        *self.requests.lock().unwrap_or_else(PoisonError::into_inner) = fresh;
+        self.watches.forget();
+    }
+
+    async fn send(&self, client: Client, request: Request<Full<Bytes>>) -> Result<Response<Body>, ApiError> {
+        let host = request.uri().authority().map(ToString::to_string);
+        let answer = client.oneshot(request);
+        self.within(answer).await?.map_err(|error| {
+            let mut failed = broken(&*error);
+            if let Some(host) = host.filter(|_| is_connect(&*error)) {
+                failed.message = format!("cannot connect to {host}: {}", failed.message).into();
+            }
+            failed
+        })
+    }
+
+    /// Reads a body to its end; each part must arrive within the answer's time. Answers in one piece
+    /// are not copied.
+    pub(super) async fn collect(&self, mut body: Body, limit: usize) -> Result<Bytes, ApiError> {
+        let mut first = Bytes::new();
+        let mut all: Vec<u8> = Vec::new();
+        while let Some(frame) = self.within(body.frame()).await? {
+            let Ok(data) = frame.map_err(|error| broken(&*error))?.into_data() else { continue };
+            if first.len() + all.len() + data.len() > limit {
+                return Err(ApiError::local(
+                    ErrorClass::Protocol,
+                    format!("the answer is longer than {limit} bytes"),
+                ));
+            }
+            if first.is_empty() && all.is_empty() {
+                first = data;
+                continue;
+            }
+            if all.is_empty() {
+                all.reserve(first.len() + data.len());
+                all.extend_from_slice(&first);
+                first = Bytes::new();
+            }
+            all.extend_from_slice(&data);
+        }
+        Ok(if all.is_empty() { first } else { all.into() })
+    }
+
+    async fn within<T>(&self, work: impl Future<Output = T>) -> Result<T, ApiError> {
+        let Some(limit) = self.answer_timeout else { return Ok(work.await) };
+        tokio::time::timeout(limit, work).await.map_err(|_| {
+            ApiError::local(
+                ErrorClass::TimedOut,
+                format!("the server did not answer within {} s", limit.as_secs_f32()),
+            )
+        })
+    }
+}
+
+impl fmt::Debug for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Transport").field("watches", &self.watches).finish_non_exhaustive()
+    }
+}
+
+/// A connection that could not be made or broke.
+pub(super) fn broken(error: &(dyn std::error::Error + 'static)) -> ApiError {
+    ApiError::local(ErrorClass::Unreachable, causes(error))
+}
+
+fn is_connect(error: &(dyn std::error::Error + 'static)) -> bool {
+    error.downcast_ref::<hyper_util::client::legacy::Error>().is_some_and(|error| error.is_connect())
+}
+
+/// What lies under an error, innermost words last, without the layers that only say "client error".
+fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut said: Vec<String> = Vec::new();
+    let mut next = match error.downcast_ref::<hyper_util::client::legacy::Error>() {
+        Some(outer) if outer.source().is_some() => outer.source(),
+        _ => Some(error),
+    };
+    while let Some(error) = next {
+        let words = error.to_string();
+        match said.last_mut() {
+            // Many errors repeat what lies under them.
+            Some(last) if last.contains(&words) => {}
+            Some(last) if words.contains(last.as_str()) => *last = words,
+            _ => said.push(words),
+        }
+        next = error.source();
+    }
+    said.join(": ")
+}
+
+/// Any tower service as a client.
+pub(super) fn client_of<S, B>(service: S) -> Client
+where
+    S: tower::Service<Request<Full<Bytes>>, Response = Response<B>> + Clone + Send + Sync + 'static,
+    S::Error: Into<BoxError>,
+    S::Future: Send + 'static,
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    let boxed = |answer: Response<B>| answer.map(|body| body.map_err(Into::into).boxed_unsync());
+    BoxCloneSyncService::new(service.map_response(boxed).map_err(Into::into))
+}
