@@ -231,3 +231,124 @@ impl fmt::Debug for ObjectId {
         write!(f, "{self:#}")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(group: &str, kind: &str, namespace: &str, name: &str) -> ObjectId {
+        ObjectId::new(GroupKind::new(group, kind), namespace, name)
+    }
+
+    #[test]
+    fn inventory_keys_there_and_back() {
+        let rows = [
+            ("shop_web_apps_Deployment", id("apps", "Deployment", "shop", "web")),
+            ("shop_web__Service", id("", "Service", "shop", "web")),
+            ("_shop__Namespace", id("", "Namespace", "", "shop")),
+            (
+                "_widgets.example.com_apiextensions.k8s.io_CustomResourceDefinition",
+                id("apiextensions.k8s.io", "CustomResourceDefinition", "", "widgets.example.com"),
+            ),
+            (
+                "kube-system_system____leader_rbac.authorization.k8s.io_Role",
+                id(RBAC_GROUP, "Role", "kube-system", "system::leader"),
+            ),
+            (
+                "_system__node_rbac.authorization.k8s.io_ClusterRole",
+                id(RBAC_GROUP, "ClusterRole", "", "system:node"),
+            ),
+            (
+                "______rbac.authorization.k8s.io_ClusterRoleBinding",
+                id(RBAC_GROUP, "ClusterRoleBinding", "", "::"),
+            ),
+            ("x_a__b_rbac.authorization.k8s.io_RoleBinding", id(RBAC_GROUP, "RoleBinding", "x", "a:b")),
+        ];
+        for (key, id) in rows {
+            assert_eq!(id.inventory_key(), key);
+            assert_eq!(ObjectId::parse_inventory_key(key), Ok(id.clone()));
+            assert!(id.has_faithful_key(), "{key}");
+        }
+    }
+
+    #[test]
+    fn a_double_underscore_is_a_colon_in_every_kind() {
+        let found = ObjectId::parse_inventory_key("x_a__b__ConfigMap");
+        assert_eq!(found, Ok(id("", "ConfigMap", "x", "a:b")));
+    }
+
+    #[test]
+    fn what_is_no_inventory_key() {
+        let rows = [
+            ("", "has no underscore"),
+            ("shop", "has no underscore"),
+            ("shop_web", "has no kind"),
+            ("shop_web_Deployment", "has no group"),
+            ("shop_web_extra_apps_Deployment", "has too many fields"),
+            ("shop_a_b__c_rbac.authorization.k8s.io_Role", "has too many fields"),
+            ("shop____x_rbac.authorization.k8s.io_Role", "has too many fields"),
+        ];
+        for (key, wanted) in rows {
+            let found = ObjectId::parse_inventory_key(key).map_err(|error| error.reason);
+            assert_eq!(found, Err(wanted), "{key}");
+        }
+        let text = ObjectId::parse_inventory_key("shop").map_err(|error| error.to_string());
+        let wanted = "\"shop\" is no inventory key (<namespace>_<name>_<group>_<kind>): it has no underscore";
+        assert_eq!(text, Err(wanted.to_owned()));
+    }
+
+    #[test]
+    fn some_objects_have_no_faithful_key() {
+        let long = "x".repeat(250);
+        for id in [
+            id("", "Secret", "x", "a:b"),
+            id(RBAC_GROUP, "Role", "x", "a_b"),
+            id(RBAC_GROUP, "Role", "x", "a__b"),
+            id(RBAC_GROUP, "Role", "x", "a b"),
+            id("", "ConfigMap", "x", &long),
+        ] {
+            assert!(!id.has_faithful_key(), "{id}");
+        }
+    }
+
+    #[test]
+    fn references_there_and_back() {
+        let rows = [
+            ("apps/namespaces/shop/Deployment/web", id("apps", "Deployment", "shop", "web")),
+            ("/namespaces/shop/Service/web", id("", "Service", "shop", "web")),
+            ("/Namespace/shop", id("", "Namespace", "", "shop")),
+            (
+                "rbac.authorization.k8s.io/ClusterRole/system:node",
+                id(RBAC_GROUP, "ClusterRole", "", "system:node"),
+            ),
+            ("/namespaces/namespaces/Pod/namespaces", id("", "Pod", "namespaces", "namespaces")),
+        ];
+        for (text, id) in rows {
+            assert_eq!(id.reference(), text);
+            assert_eq!(ObjectId::parse_reference(text), Ok(id.clone()));
+            assert_eq!(ObjectId::parse_reference(&format!("  {text}\n")), Ok(id));
+        }
+    }
+
+    #[test]
+    fn what_is_no_reference() {
+        let rows = [
+            ("", "expected 3 or 5 fields, found 1: \"\""),
+            ("web", "expected 3 or 5 fields, found 1: \"web\""),
+            (" Deployment/web ", "expected 3 or 5 fields, found 2: \"Deployment/web\""),
+            ("apps/v1/Deployment/web", "expected 3 or 5 fields, found 4: \"apps/v1/Deployment/web\""),
+            ("a/namespaces/b/c/d/e", "expected 3 or 5 fields, found 6: \"a/namespaces/b/c/d/e\""),
+            ("a/b/c/d/e", "expected \"namespaces\" as second field, found \"b\": \"a/b/c/d/e\""),
+            ("//web", "the kind is empty: \"//web\""),
+            ("apps/Deployment/", "the name is empty: \"apps/Deployment/\""),
+            (
+                "apps/namespaces//Deployment/web",
+                "the namespace is empty: \"apps/namespaces//Deployment/web\"",
+            ),
+        ];
+        for (text, wanted) in rows {
+            let found = ObjectId::parse_reference(text).map_err(|error| error.to_string());
+            assert_eq!(found, Err(wanted.to_owned()), "{text}");
+        }
+    }
+}

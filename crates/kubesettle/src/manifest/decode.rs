@@ -39,7 +39,10 @@ pub(super) fn documents<'a>(segment: &Segment<'a>, mut each: impl FnMut(Result<D
     let mut line = segment.first_line + newlines(before.as_bytes());
     while !rest.is_empty() {
         if !rest.starts_with('{') {
-            return each(Err(Fault { line, message: "JSON syntax: something else after an object".to_owned() }));
+            return each(Err(Fault {
+                line,
+                message: "JSON syntax: something else after an object".to_owned(),
+            }));
         }
         match next_json(rest, line) {
             Ok((document, after)) => {
@@ -145,8 +148,12 @@ fn yaml_message(error: &YamlError) -> String {
         YamlError::ExternalMessage { msg, .. } => return format!("YAML syntax: {msg}"),
         YamlError::Message { msg, .. } => return msg.clone(),
         YamlError::Unexpected { expected, .. } => return format!("YAML: expected {expected}"),
-        YamlError::DuplicateMappingKey { key: Some(key), .. } => return format!("key {key:?} is given twice"),
-        YamlError::AliasError { error, .. } | YamlError::WithSnippet { error, .. } => return yaml_message(error),
+        YamlError::DuplicateMappingKey { key: Some(key), .. } => {
+            return format!("key {key:?} is given twice");
+        }
+        YamlError::AliasError { error, .. } | YamlError::WithSnippet { error, .. } => {
+            return yaml_message(error);
+        }
         YamlError::Budget { breach: BudgetBreach::Depth { .. }, .. } => {
             return format!("is nested deeper than {MAX_DEPTH} levels");
         }
@@ -156,10 +163,14 @@ fn yaml_message(error: &YamlError) -> String {
         | YamlError::AliasExpansionLimitExceeded { .. }
         | YamlError::AliasReplayStackDepthExceeded { .. } => TOO_LARGE,
         YamlError::DuplicateMappingKey { .. } => "a key is given twice",
-        YamlError::UnknownAnchor { .. } => "YAML: an alias (*name) without its anchor; quote a text that starts with *",
+        YamlError::UnknownAnchor { .. } => {
+            "YAML: an alias (*name) without its anchor; quote a text that starts with *"
+        }
         YamlError::RecursiveReferencesRequireWeakTypes { .. } => "YAML: an alias within its own anchor",
         YamlError::NonFiniteFloat { .. } => "a number that JSON cannot hold",
-        YamlError::MergeValueNotMapOrSeqOfMaps { .. } => "YAML: a merge key (<<) takes a mapping, or a list of them",
+        YamlError::MergeValueNotMapOrSeqOfMaps { .. } => {
+            "YAML: a merge key (<<) takes a mapping, or a list of them"
+        }
         YamlError::InvalidBinaryBase64 { .. } => "YAML: a !!binary value that is no base64",
         YamlError::BinaryNotUtf8 { .. } => "YAML: a !!binary value that is no UTF-8 text",
         YamlError::Eof { .. } => "YAML syntax: ends too early",

@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -89,25 +90,36 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Everything that is wrong with an input, in input order. Never empty.
+/// Everything that is wrong with an input: file after file, line after line. Never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputProblems(Vec<Problem>);
 
 impl InputProblems {
-    pub(crate) fn new(problems: Vec<Problem>) -> Self {
+    pub(crate) fn new(mut problems: Vec<Problem>) -> Self {
         debug_assert!(!problems.is_empty(), "an error without a problem");
+        sort(&mut problems);
         Self(problems)
     }
 
-    /// The problems, in input order.
+    /// The problems, file after file.
     pub fn problems(&self) -> &[Problem] {
         &self.0
     }
 
-    /// The problems, in input order.
+    /// The problems, file after file.
     pub fn into_problems(self) -> Vec<Problem> {
         self.0
     }
+}
+
+/// Brings the problems of a file together, by line. Files keep the order in which they come up.
+fn sort(problems: &mut [Problem]) {
+    let mut files: HashMap<Arc<str>, usize> = HashMap::new();
+    for problem in problems.iter() {
+        let next = files.len();
+        files.entry(problem.place.file.clone()).or_insert(next);
+    }
+    problems.sort_by_key(|problem| (files.get(&problem.place.file).copied(), problem.place.line));
 }
 
 /// One problem a line, each followed by its hint.

@@ -31,7 +31,9 @@ impl Folder {
 
     /// What was found, or what is wrong, with paths from here.
     fn load(&self, sources: &[Source], options: &LoadOptions) -> Result<Vec<String>, String> {
-        let short = |text: String| text.replace(&format!("{}/", self.0.display()), "").replace(&self.0.display().to_string(), ".");
+        let short = |text: String| {
+            text.replace(&format!("{}/", self.0.display()), "").replace(&self.0.display().to_string(), ".")
+        };
         let loaded = Manifests::load(sources, options).map_err(|problems| short(problems.to_string()))?;
         Ok(loaded.objects().iter().map(|object| short(format!("{object:?}"))).collect())
     }
@@ -50,17 +52,27 @@ fn link(target: &str, at: PathBuf) {
 #[test]
 fn a_folder_gives_its_manifests_in_order() {
     let folder = Folder::new("order");
-    for name in ["b.yaml", "a.yml", "c.json", "d.txt", ".hidden.yaml", "sub/e.yaml", ".git/f.yaml", "sub/deep/g.yaml"] {
+    for name in
+        ["b.yaml", "a.yml", "c.json", "d.txt", ".hidden.yaml", "sub/e.yaml", ".git/f.yaml", "sub/deep/g.yaml"]
+    {
         let name_of = name.replace(['/', '.'], "-");
         folder.write(name, config_map(name_of.trim_start_matches('-'), ""));
     }
     link("b.yaml", folder.0.join("z-link.txt"));
     let options = LoadOptions::default();
     let flat = folder.load(&[folder.source("", false)], &options).unwrap();
-    assert_eq!(flat, ["configmap/a-yml (a.yml:1)", "configmap/b-yaml (b.yaml:1)", "configmap/c-json (c.json:1)"]);
+    assert_eq!(
+        flat,
+        ["configmap/a-yml (a.yml:1)", "configmap/b-yaml (b.yaml:1)", "configmap/c-json (c.json:1)"]
+    );
     let deep = folder.load(&[folder.source("", true)], &options).unwrap();
-    assert_eq!(deep[3..], ["configmap/sub-deep-g-yaml (sub/deep/g.yaml:1)", "configmap/sub-e-yaml (sub/e.yaml:1)"]);
-    let named = folder.load(&[folder.source("d.txt", false), folder.source(".hidden.yaml", false)], &options).unwrap();
+    assert_eq!(
+        deep[3..],
+        ["configmap/sub-deep-g-yaml (sub/deep/g.yaml:1)", "configmap/sub-e-yaml (sub/e.yaml:1)"]
+    );
+    let named = folder
+        .load(&[folder.source("d.txt", false), folder.source(".hidden.yaml", false)], &options)
+        .unwrap();
     assert_eq!(named, ["configmap/d-txt (d.txt:1)", "configmap/hidden-yaml (.hidden.yaml:1)"]);
 }
 
@@ -119,7 +131,10 @@ fn nothing_at_all_is_refused_unless_allowed() {
     let folder = Folder::new("nothing");
     folder.write("set/sub/a.yaml", config_map("a", "")).write("empty.yaml", "# nothing\n");
     let options = LoadOptions::default();
-    assert_eq!(folder.load(&[folder.source("empty.yaml", false)], &options).unwrap_err(), "empty.yaml: no objects found");
+    assert_eq!(
+        folder.load(&[folder.source("empty.yaml", false)], &options).unwrap_err(),
+        "empty.yaml: no objects found"
+    );
     assert_eq!(
         folder.load(&[folder.source("set", false)], &options).unwrap_err(),
         "set: no objects found\n  only .yaml, .yml and .json files directly in a folder are read; -R goes into its folders"
@@ -155,6 +170,7 @@ fn the_line_of_a_field_is_found_in_the_file() {
     assert_eq!(b.line_of("metadata.labels[\"a.b/c\"]"), Some(15));
     folder.write("a.yaml", "# moved\n");
     assert_eq!(a.line_of("data.k"), None);
-    let stdin = Manifests::load(&[Source::Stdin(config_map("a", "").into())], &LoadOptions::default()).unwrap();
+    let stdin =
+        Manifests::load(&[Source::Stdin(config_map("a", "").into())], &LoadOptions::default()).unwrap();
     assert_eq!(stdin.objects()[0].line_of("metadata.name"), None);
 }

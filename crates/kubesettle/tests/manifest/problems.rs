@@ -17,7 +17,10 @@ fn what_is_wrong_with_one_document() {
     let rows: &[(&str, &str)] = &[
         ("", "a.yaml: no objects found"),
         ("# nothing\n---\n", "a.yaml: no objects found"),
-        ("kind: {a: b\nc: d\n", "a.yaml:2: YAML syntax: while parsing a flow mapping, did not find expected ',' or '}'"),
+        (
+            "kind: {a: b\nc: d\n",
+            "a.yaml:2: YAML syntax: while parsing a flow mapping, did not find expected ',' or '}'",
+        ),
         ("a:\n\tb: c\n", "a.yaml:2: YAML syntax: tabs disallowed within this context (block indentation)"),
         ("a: @b\n", "a.yaml:1: YAML syntax: unexpected character: `@'"),
         ("a: b: c\n", "a.yaml:1: YAML syntax: mapping values are not allowed in this context"),
@@ -30,10 +33,16 @@ fn what_is_wrong_with_one_document() {
         ("? {a: b}\n: c\n", "a.yaml:1: YAML: expected string scalar"),
         ("a: 1\nb: 2\na: 3\n", "a.yaml:3: key \"a\" is given twice"),
         ("name: {{ .Values.name }}\n", &format!("a.yaml:1: YAML: expected string scalar{template}")),
-        ("{{- if .Values.x }}\na: b\n", &format!("a.yaml:1: YAML syntax: \"-\" is only valid inside a block{template}")),
+        (
+            "{{- if .Values.x }}\na: b\n",
+            &format!("a.yaml:1: YAML syntax: \"-\" is only valid inside a block{template}"),
+        ),
         ("{\"a\": 1,\n \"b\": ]}", "a.yaml:2: JSON syntax: expected value"),
         ("{\"a\": 1,\n \"a\": 2}", "a.yaml:2: key \"a\" is given twice"),
-        ("{\"kind\": 1} x", "a.yaml:1: apiVersion and metadata.name are missing\na.yaml:1: JSON syntax: something else after an object"),
+        (
+            "{\"kind\": \"C\"} x",
+            "a.yaml:1: apiVersion and metadata.name are missing\na.yaml:1: JSON syntax: something else after an object",
+        ),
         ("text\n", &format!("a.yaml:1: is a string, not an object{no_object}")),
         ("\n- kind: x\n", &format!("a.yaml:2: is a list, not an object{no_object}")),
         ("[{}]", &format!("a.yaml:1: is a list, not an object{no_object}")),
@@ -46,7 +55,10 @@ fn what_is_wrong_with_one_document() {
         ("apiVersion: v1\nmetadata: {name: a}\n", "a.yaml:1: kind is missing"),
         ("apiVersion: v1\nkind: C\n", "a.yaml:1: metadata.name is missing"),
         ("apiVersion: v1\nkind: C\nmetadata: {name: ''}\n", "a.yaml:1: metadata.name is missing"),
-        ("apiVersion: v1\nkind: C\nmetadata:\n  name: 3\n", "a.yaml:4: metadata.name must be a string, not a number"),
+        (
+            "apiVersion: v1\nkind: C\nmetadata:\n  name: 3\n",
+            "a.yaml:4: metadata.name must be a string, not a number",
+        ),
         ("apiVersion: v1\nkind: C\nmetadata: [a]\n", "a.yaml:3: metadata must be a mapping, not a list"),
         (
             "apiVersion: 1\nkind: [C]\nmetadata: {name: a, namespace: 3}\n",
@@ -74,7 +86,10 @@ fn what_is_wrong_with_one_document() {
                  a.yaml:8: configmap/a: metadata.labels[\"c\"] must be a string, not a list"
             ),
         ),
-        (&config_map("a", "  annotations: [x]\n"), "a.yaml:5: configmap/a: metadata.annotations must be a mapping, not a list"),
+        (
+            &config_map("a", "  annotations: [x]\n"),
+            "a.yaml:5: configmap/a: metadata.annotations must be a mapping, not a list",
+        ),
         (
             "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: []\n",
             "a.yaml:1: metadata.name is missing\n  this is a kustomization: give its folder to -k",
@@ -93,20 +108,35 @@ fn what_is_wrong_with_an_annotation() {
     let source = "sourceRef: {kind: C, name: b}";
     let rows = [
         (annotated("depends-on", "''"), "depends-on: is empty"),
-        (annotated("depends-on", "apps/Deployment"), "depends-on: expected 3 or 5 fields, found 2: \"apps/Deployment\""),
+        (
+            annotated("depends-on", "apps/Deployment"),
+            "depends-on: expected 3 or 5 fields, found 2: \"apps/Deployment\"",
+        ),
         (annotated("depends-on", "/C/a,"), "depends-on: expected 3 or 5 fields, found 1: \"\""),
-        (annotated("depends-on", "a/b/c/d/e"), "depends-on: expected \"namespaces\" as second field, found \"b\": \"a/b/c/d/e\""),
+        (
+            annotated("depends-on", "a/b/c/d/e"),
+            "depends-on: expected \"namespaces\" as second field, found \"b\": \"a/b/c/d/e\"",
+        ),
         (annotated("depends-on", "//b"), "depends-on: the kind is empty: \"//b\""),
         (annotated("depends-on", "/C/b, /C/b"), "depends-on: names /C/b twice"),
         (annotated("apply-time-mutation", "'[]'"), "apply-time-mutation: is empty"),
         (annotated("apply-time-mutation", "'a: b'"), "apply-time-mutation: must be a list, not a mapping"),
         (annotated("apply-time-mutation", "'[{'"), "apply-time-mutation: YAML syntax: unclosed bracket '{'"),
         (mutation("{sourcePath: a}"), "apply-time-mutation: entry 1: sourceRef is missing"),
-        (mutation("{sourceRef: a}"), "apply-time-mutation: entry 1: sourceRef must be a mapping, not a string"),
+        (
+            mutation("{sourceRef: a}"),
+            "apply-time-mutation: entry 1: sourceRef must be a mapping, not a string",
+        ),
         (mutation("{sourceRef: {kind: C}}"), "apply-time-mutation: entry 1: sourceRef.name is missing"),
-        (mutation("{sourceRef: {kind: 1}}"), "apply-time-mutation: entry 1: sourceRef.kind must be a string, not a number"),
+        (
+            mutation("{sourceRef: {kind: 1}}"),
+            "apply-time-mutation: entry 1: sourceRef.kind must be a string, not a number",
+        ),
         (mutation(&format!("{{{source}}}")), "apply-time-mutation: entry 1: sourcePath is missing"),
-        (mutation(&format!("{{{source}, sourcePath: a}}")), "apply-time-mutation: entry 1: targetPath is missing"),
+        (
+            mutation(&format!("{{{source}, sourcePath: a}}")),
+            "apply-time-mutation: entry 1: targetPath is missing",
+        ),
     ];
     for (text, wanted) in rows {
         let wanted = format!("a.yaml:6: configmap/a: annotation config.kubernetes.io/{wanted}");
@@ -125,8 +155,14 @@ fn good_annotations_are_read() {
     let on: Vec<String> = object.depends_on().iter().map(|id| id.reference()).collect();
     assert_eq!(on, ["apps/namespaces/x/Deployment/d", "/ConfigMap/c"]);
     let [first, second] = object.substitutions() else { panic!() };
-    assert_eq!((first.source.reference(), &*first.source_path, first.token.as_deref()), ("apps/Deployment/d".into(), "$.a", Some("${t}")));
-    assert_eq!((second.source.reference(), &*second.target_path, second.token.as_deref()), ("apps/namespaces/ops/Deployment/e".into(), "$.d", None));
+    assert_eq!(
+        (first.source.reference(), &*first.source_path, first.token.as_deref()),
+        ("apps/Deployment/d".into(), "$.a", Some("${t}"))
+    );
+    assert_eq!(
+        (second.source.reference(), &*second.target_path, second.token.as_deref()),
+        ("apps/namespaces/ops/Deployment/e".into(), "$.d", None)
+    );
 }
 
 #[test]
@@ -184,8 +220,11 @@ fn no_value_of_a_secret_is_ever_shown() {
             assert!(!shown.contains(CANARY), "{rest}\n{shown}");
         }
     }
-    let json = format!(r#"{{"apiVersion": "v1", "kind": "Secret", "metadata": {{"name": "s"}}, "stringData": {{"a": "{CANARY}", "b": "{CANARY}}}"#);
+    let json = format!(
+        r#"{{"apiVersion": "v1", "kind": "Secret", "metadata": {{"name": "s"}}, "stringData": {{"a": "{CANARY}", "b": "{CANARY}}}"#
+    );
     assert!(!complaints(json.as_bytes()).contains(CANARY));
-    let good = Manifests::parse("a.yaml", secret(&format!("stringData: {{a: {CANARY}}}\n")).as_bytes()).unwrap();
+    let good =
+        Manifests::parse("a.yaml", secret(&format!("stringData: {{a: {CANARY}}}\n")).as_bytes()).unwrap();
     assert!(!format!("{good:?} {:?}", good.objects()[0]).contains(CANARY));
 }

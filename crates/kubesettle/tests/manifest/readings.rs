@@ -133,7 +133,9 @@ fn streams_of_all_shapes() {
 
 #[test]
 fn numbers_of_json_keep_their_digits() {
-    let body = bodies(r#"{"apiVersion":"v1","kind":"C","metadata":{"name":"a"},"v":[9007199254740993,18446744073709551615,1.0,-5]}"#);
+    let body = bodies(
+        r#"{"apiVersion":"v1","kind":"C","metadata":{"name":"a"},"v":[9007199254740993,18446744073709551615,1.0,-5]}"#,
+    );
     assert_eq!(body[0]["v"].to_string(), "[9007199254740993,18446744073709551615,1,-5]");
 }
 
@@ -155,8 +157,12 @@ fn typed_lists_give_their_kind_to_their_items() {
 
 #[test]
 fn marks_of_tools_are_removed_and_local_files_left_out() {
-    let annotated = |annotations: &str| format!("apiVersion: v1\nkind: C\nmetadata: {{name: a, annotations: {{{annotations}}}}}\n");
-    let kept = bodies(&annotated("config.kubernetes.io/path: x, config.kubernetes.io/index: '0', internal.config.kubernetes.io/id: '1', mine: x"));
+    let annotated = |annotations: &str| {
+        format!("apiVersion: v1\nkind: C\nmetadata: {{name: a, annotations: {{{annotations}}}}}\n")
+    };
+    let kept = bodies(&annotated(
+        "config.kubernetes.io/path: x, config.kubernetes.io/index: '0', internal.config.kubernetes.io/id: '1', mine: x",
+    ));
     assert_eq!(kept[0]["metadata"]["annotations"], json!({"mine": "x"}));
     let none = bodies(&annotated("config.kubernetes.io/path: x"));
     assert_eq!(none[0]["metadata"], json!({"name": "a"}));
@@ -178,8 +184,10 @@ fn a_dump_of_a_live_object_is_cleaned() {
     );
     assert_eq!(
         crate::lines(manifests.warnings()),
-        ["a.yaml:1: c/a: left out what belongs to a live object: metadata.managedFields, metadata.resourceVersion, \
-          metadata.uid, metadata.selfLink, annotation kubectl.kubernetes.io/last-applied-configuration"]
+        [
+            "a.yaml:1: c/a: left out what belongs to a live object: metadata.managedFields, metadata.resourceVersion, \
+          metadata.uid, metadata.selfLink, annotation kubectl.kubernetes.io/last-applied-configuration"
+        ]
     );
 }
 
@@ -193,10 +201,13 @@ fn thousands_of_documents_and_megabytes_of_one() {
     };
     let stream: String = (0..5_000).map(one).collect();
     assert_eq!(bodies(&stream).len(), 5_000);
-    let list: String = (0..5_000).map(|n| one(n).replace('\n', "\n  ").replacen("---\n", "\n-\n", 1)).collect();
+    let list: String =
+        (0..5_000).map(|n| one(n).replace('\n', "\n  ").replacen("---\n", "\n-\n", 1)).collect();
     let list = format!("apiVersion: v1\nkind: List\nitems:{list}");
     assert_eq!(bodies(&list).len(), 5_000);
-    let property = |n: usize| format!("              field{n}: {{type: string, description: 'some words about field {n}'}}\n");
+    let property = |n: usize| {
+        format!("              field{n}: {{type: string, description: 'some words about field {n}'}}\n")
+    };
     let properties: String = (0..15_000).map(property).collect();
     let crd = format!(
         "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: widgets.example.com}}\nspec:\n  group: example.com\n  \
@@ -210,8 +221,12 @@ fn thousands_of_documents_and_megabytes_of_one() {
 #[test]
 fn many_aliases_of_one_anchor_are_fine_but_their_multiplication_is_not() {
     let fine: String = (0..2_000).map(|n| format!("v{n}: *a\n")).collect();
-    assert_eq!(bodies(&format!("apiVersion: v1\nkind: C\nmetadata: {{name: a}}\na: &a {{x: y}}\n{fine}")).len(), 1);
-    let bomb: String = (1..12).map(|n| format!("v{n}: &v{n} [{}]\n", vec![format!("*v{}", n - 1); 9].join(", "))).collect();
+    assert_eq!(
+        bodies(&format!("apiVersion: v1\nkind: C\nmetadata: {{name: a}}\na: &a {{x: y}}\n{fine}")).len(),
+        1
+    );
+    let bomb: String =
+        (1..12).map(|n| format!("v{n}: &v{n} [{}]\n", vec![format!("*v{}", n - 1); 9].join(", "))).collect();
     let too_much = "the document unfolds to too much: its aliases multiply";
     assert_eq!(complaints(format!("v0: &v0 [x]\n{bomb}").as_bytes()), format!("a.yaml:7: {too_much}"));
     let large = format!("v: &v {}\nw: [{}]\n", "x".repeat(1 << 20), "*v, ".repeat(100));
