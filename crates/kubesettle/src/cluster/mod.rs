@@ -131,8 +131,9 @@ impl Cluster {
         self.0.discovery.table().near(kind)
     }
 
-    /// Asks the server again what it serves; at most once a second, callers in between share one
-    /// answer. A group that fails keeps its old entries.
+    /// Asks the server again what it serves. Callers at the same time share one answer; calls in
+    /// close succession wait, from 50 ms up to one second each. A group that fails keeps its old
+    /// entries.
     ///
     /// # Errors
     /// Those of the request; the old table stays.

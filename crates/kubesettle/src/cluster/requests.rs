@@ -138,10 +138,10 @@ pub(super) async fn delete(
     let warnings = warnings::collect(answer.headers());
     let body = inner.transport.collect(answer.into_body(), OBJECT).await?;
     let deleted: Deleted<'_> = serde_json::from_slice(&body).map_err(|error| not_understood(&error))?;
-    let removed = deleted.kind == "Status";
-    let uid = if removed { deleted.details.uid } else { Some(deleted.metadata.uid) };
+    let finished = deleted.kind == "Status";
+    let uid = if finished { deleted.details.uid } else { Some(deleted.metadata.uid) };
     let uid = uid.filter(|uid| !uid.is_empty()).map(Cow::into_owned);
-    Ok(Deletion::Accepted { uid, removed, warnings })
+    Ok(Deletion::Accepted { uid, removed: finished && !params.dry_run, warnings })
 }
 
 pub(super) async fn get(

@@ -9,7 +9,7 @@ use http_body_util::Full;
 use tokio::time::Instant;
 
 use super::discovery::tests::{API, APIS, resource};
-use super::testing::{Script, Seen, answer, silent};
+use super::testing::{Folder, Script, Seen, answer, silent};
 use super::*;
 
 fn cluster(script: &Script, on: impl Fn(&Seen) -> Response<Full<Bytes>> + Send + Sync + 'static) -> Cluster {
@@ -106,16 +106,28 @@ async fn deletes_tell_gone_from_replaced_from_accepted() {
         let cluster = cluster(&script, move |_| answer(code, body));
         let params = DeleteParams {
             propagation: Propagation::Foreground,
-            dry_run: true,
+            dry_run: false,
             grace: Some(Duration::from_secs(3)),
         };
         let deletion = cluster.delete(&configmaps(), "shop", "a", Some("u"), &params).await;
         assert_eq!(deletion.map_err(|error| error.class), expected, "{body}");
         let sent: serde_json::Value = serde_json::from_slice(&script.last().body).unwrap();
         let wanted = serde_json::json!({"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Foreground",
-            "preconditions": {"uid": "u"}, "gracePeriodSeconds": 3, "dryRun": ["All"]});
+            "preconditions": {"uid": "u"}, "gracePeriodSeconds": 3});
         assert_eq!(sent, wanted);
     }
+}
+
+#[tokio::test]
+async fn a_rehearsed_delete_removes_nothing() {
+    let script = Script::default();
+    let cluster = cluster(&script, |_| answer(200, r#"{"kind":"Status","details":{"uid":"u"}}"#));
+    let params = DeleteParams { dry_run: true, ..DeleteParams::default() };
+    let deletion = cluster.delete(&configmaps(), "shop", "a", None, &params).await.unwrap();
+    let expected = Deletion::Accepted { uid: Some("u".to_owned()), removed: false, warnings: Vec::new() };
+    assert_eq!(deletion, expected);
+    let sent: serde_json::Value = serde_json::from_slice(&script.last().body).unwrap();
+    assert_eq!(sent.get("dryRun"), Some(&serde_json::json!(["All"])));
 }
 
 #[tokio::test]
@@ -191,7 +203,7 @@ fn discovery(seen: &Seen) -> Response<Full<Bytes>> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn discovery_is_asked_once_a_second_and_shared() {
+async fn discovery_is_shared_and_slows_down_to_once_a_second() {
     let script = Script::default();
     let cluster = cluster(&script, discovery);
     assert_eq!(cluster.discovery_epoch(), 0);
@@ -208,9 +220,21 @@ async fn discovery_is_asked_once_a_second_and_shared() {
     for result in futures_util::future::join_all(many).await {
         result.unwrap();
     }
-    assert_eq!(started.elapsed(), Duration::from_secs(1), "not sooner");
+    assert_eq!(started.elapsed(), Duration::from_millis(50), "not sooner");
     assert_eq!(script.seen().len(), 4, "one refresh for all");
     assert_eq!(cluster.discovery_epoch(), 1, "nothing changed");
+
+    let mut waits = Vec::new();
+    for _ in 0..7 {
+        let before = Instant::now();
+        cluster.refresh_discovery().await.unwrap();
+        waits.push(before.elapsed().as_millis());
+    }
+    assert_eq!(waits, [100, 200, 400, 800, 1000, 1000, 1000]);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let before = Instant::now();
+    cluster.refresh_discovery().await.unwrap();
+    assert_eq!(before.elapsed(), Duration::ZERO, "after a quiet second at once");
 }
 
 #[tokio::test(start_paused = true)]
@@ -279,6 +303,43 @@ async fn old_servers_are_asked_group_by_group() {
     assert!(!foo.namespaced(), "kept while its group is down");
     assert!(cluster.resource(&GroupKind::new("", "ConfigMap"), Some("v1")).is_some());
     assert_eq!(cluster.discovery_epoch(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rejected_token_is_renewed_once_and_the_request_sent_again() {
+    let folder = Folder::new("renewal");
+    let token = folder.write("token", "one");
+    let script = Script::default();
+    let service = script.service(|seen| match seen.headers.get("authorization").unwrap().to_str().unwrap() {
+        "Bearer two" => answer(200, WRITTEN),
+        _ => answer(401, r#"{"kind":"Status","message":"Unauthorized","reason":"Unauthorized","code":401}"#),
+    });
+    let cluster = Cluster(Arc::new(Inner {
+        transport: Transport::in_process(client_of(service)),
+        credentials: Credentials::new(config::Auth::TokenFile(token), Arc::default()).unwrap(),
+        discovery: Discovery::default(),
+        base: "http://in-process".to_owned(),
+        headers: HeaderMap::new(),
+        namespace: "default".into(),
+    }));
+    let params = ApplyParams::new("m");
+    let body = Bytes::from_static(b"{}");
+    let kind = configmaps();
+    let apply = || cluster.apply(&kind, "a", "a", body.clone(), &params);
+    assert_eq!(apply().await.unwrap_err().class, ErrorClass::Unauthorized);
+    assert_eq!(script.seen().len(), 1, "a token just read is wrong, not old");
+
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    folder.write("token", "two");
+    assert_eq!(apply().await.unwrap().uid, "u-1");
+    let seen = script.seen();
+    assert_eq!(seen.len(), 3);
+    assert_eq!(script.last().body, "{}", "with its body");
+
+    folder.write("token", "three");
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(apply().await.unwrap_err().class, ErrorClass::Unauthorized);
+    assert_eq!(script.seen().len(), 4);
 }
 
 #[tokio::test]

@@ -19,7 +19,9 @@ use crate::error::{ApiError, ErrorClass};
 const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
 application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 
-/// Time between two refreshes.
+/// Time between two refreshes: the first ones after a quiet second follow fast, so that a kind is seen
+/// as soon as its CRD is served; each doubles the pause.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const PAUSE: Duration = Duration::from_secs(1);
 /// Requests at once to servers that need one for each group.
 const AT_ONCE: usize = 8;
@@ -42,6 +44,8 @@ struct Progress {
     done: u64,
     /// When the newest attempt began.
     tried: Option<Instant>,
+    /// How long after it the next one may begin.
+    pause: Duration,
     /// The servers' names for the documents that the table was made of: `/api`, `/apis`.
     tags: [Option<HeaderValue>; 2],
 }
@@ -70,8 +74,12 @@ impl Discovery {
         if progress.done > begun_before {
             return Ok(());
         }
-        if let Some(tried) = progress.tried {
-            tokio::time::sleep_until(tried + PAUSE).await;
+        match progress.tried {
+            Some(tried) if tried.elapsed() < PAUSE => {
+                tokio::time::sleep_until(tried + progress.pause).await;
+                progress.pause = (progress.pause * 2).min(PAUSE);
+            }
+            _ => progress.pause = FIRST_PAUSE,
         }
         progress.tried = Some(Instant::now());
         let number = self.begun.fetch_add(1, Ordering::AcqRel) + 1;
