@@ -2,6 +2,7 @@
 //! something to tell decides.
 
 mod autoscaling;
+mod checks;
 mod children;
 mod cluster;
 mod containers;
@@ -177,15 +178,15 @@ fn family_of(view: &View<'_>) -> Option<&'static Family> {
 
 /// The first row that tells something. A plain telling of a row is kept as the row itself.
 pub(crate) fn first(rows: &'static [Row], view: &View<'_>) -> Option<Own> {
-    rows.iter().find_map(|row| (row.tell)(view).map(|telling| told(row, telling)))
+    rows.iter().find_map(|row| (row.tell)(view).map(|telling| told_as(row.status, row.reason, telling)))
 }
 
-fn told(row: &Row, telling: Telling) -> Own {
+fn told_as(status: Status, reason: &'static str, telling: Telling) -> Own {
     Own::Told(Box::new(Told {
-        status: row.status,
+        status,
         reason: match telling.reason {
             Some(reason) => Cow::Owned(reason),
-            None => Cow::Borrowed(row.reason),
+            None => Cow::Borrowed(reason),
         },
         message: telling.message,
         progress: telling.progress.map(Box::new),
