@@ -174,6 +174,21 @@ pub enum ExitClass {
 }
 
 impl ExitClass {
+    /// The stable word, as the JSON form has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "Ok",
+            Self::Failed => "Failed",
+            Self::Usage => "Usage",
+            Self::TimedOut => "TimedOut",
+            Self::Unknown => "Unknown",
+            Self::Refused => "Refused",
+            Self::Unreachable => "Unreachable",
+            Self::Interrupted => "Interrupted",
+            Self::Internal => "Internal",
+        }
+    }
+
     /// The process exit code.
     pub fn code(self) -> u8 {
         match self {

@@ -61,6 +61,7 @@ pub(super) fn image_missing() -> Verdict {
             message: message.to_owned(),
             since: Some(Timestamp::from_seconds(1_735_689_600)),
             fatal: false,
+            count: 1,
             fails_at: Some(Timestamp::from_seconds(1_735_689_660)),
         }],
         progress: Some(Progress { have: 1, want: 3, what: "available" }),

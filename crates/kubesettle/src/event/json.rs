@@ -15,10 +15,8 @@ use line::Line;
 use parts::{CauseParts, Field, Named, Waited, seconds};
 
 use super::tally::{Conclusions, Tally};
-use super::{
-    Action, Body, Conclusion, Event, Outcome, SCHEMA_VERSION, Skip, Start, Summary, WarningSource,
-};
-use crate::error::{ApiError, ExitClass};
+use super::{Action, Body, Conclusion, Event, Outcome, SCHEMA_VERSION, Skip, Start, Summary, WarningSource};
+use crate::error::ApiError;
 use crate::id::ObjectId;
 
 /// One event as one JSON object on one line, without a line break at the end.
@@ -61,7 +59,7 @@ pub fn to_json_line(event: &Event) -> String {
         .end(),
         Body::Summary(summary) => summary_lines(event, summary),
         Body::End { class, message } => line(event, "end")
-            .put("outcome", class_word(*class))
+            .put("outcome", class.as_str())
             .put("exitCode", &class.code())
             .maybe("message", message.as_ref())
             .end(),
@@ -98,8 +96,7 @@ fn start_line(event: &Event, start: &Start) -> String {
 
 fn outcome_line(event: &Event, id: &ObjectId, action: Action, outcome: &Outcome) -> String {
     let (status, operation) = outcome_words(outcome);
-    let line =
-        line(event, action.as_str()).id(id).put("status", status).put("operation", operation);
+    let line = line(event, action.as_str()).id(id).put("status", status).put("operation", operation);
     match outcome {
         Outcome::Failed(error) => error_keys(line, error).end(),
         Outcome::Skipped(Skip::Dependency { chain, reason }) => {
@@ -136,9 +133,7 @@ fn error_keys(line: Line, error: &ApiError) -> Line {
 
 fn summary_lines(event: &Event, summary: &Summary) -> String {
     let mut lines = Vec::new();
-    for (action, word) in
-        [(Action::Apply, "Apply"), (Action::Prune, "Prune"), (Action::Delete, "Delete")]
-    {
+    for (action, word) in [(Action::Apply, "Apply"), (Action::Prune, "Prune"), (Action::Delete, "Delete")] {
         let tally = summary.tally(action);
         if tally.total() > 0 {
             lines.push(tally_line(event, word, &tally));
@@ -229,20 +224,6 @@ fn source_word(source: WarningSource) -> &'static str {
         WarningSource::Server => "server",
         WarningSource::Input => "input",
         WarningSource::Run => "run",
-    }
-}
-
-fn class_word(class: ExitClass) -> &'static str {
-    match class {
-        ExitClass::Ok => "Ok",
-        ExitClass::Failed => "Failed",
-        ExitClass::Usage => "Usage",
-        ExitClass::TimedOut => "TimedOut",
-        ExitClass::Unknown => "Unknown",
-        ExitClass::Refused => "Refused",
-        ExitClass::Unreachable => "Unreachable",
-        ExitClass::Interrupted => "Interrupted",
-        ExitClass::Internal => "Internal",
     }
 }
 

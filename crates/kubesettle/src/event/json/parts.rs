@@ -52,6 +52,7 @@ pub(super) struct CauseParts<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<Timestamp>,
     fatal: bool,
+    count: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     fails_at: Option<Timestamp>,
 }
@@ -66,6 +67,7 @@ impl<'a> From<&'a Cause> for CauseParts<'a> {
             container: cause.container.as_deref(),
             since: cause.since,
             fatal: cause.fatal,
+            count: cause.count,
             fails_at: cause.fails_at,
         }
     }

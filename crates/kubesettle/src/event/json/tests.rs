@@ -106,11 +106,7 @@ fn a_failure_carries_code_status_fields_and_hint() {
 fn a_skip_names_its_chain() {
     let skip = Skip::Dependency { chain: vec![deployment("web")], reason: "web timed out".into() };
     check(
-        Body::Finished {
-            id: namespace("x"),
-            action: Action::Apply,
-            outcome: Outcome::Skipped(skip),
-        },
+        Body::Finished { id: namespace("x"), action: Action::Apply, outcome: Outcome::Skipped(skip) },
         "apply",
         &format!(
             r#""group":"","kind":"Namespace","name":"x","namespace":"","status":"Skipped","operation":"skipped","error":"web timed out","code":"Dependency","chain":[{{{WEB}}}]"#
@@ -131,14 +127,12 @@ fn a_verdict_has_its_causes_and_progress() {
     assert_eq!(line["progress"], serde_json::json!({"have": 1, "want": 3, "what": "available"}));
     let cause = &line["causes"][0];
     assert_eq!(cause["code"], "ImagePullBackOff");
-    assert_eq!(
-        cause["object"],
-        serde_json::json!({"group": "", "kind": "Pod", "name": "web-7c9d-x2"})
-    );
+    assert_eq!(cause["object"], serde_json::json!({"group": "", "kind": "Pod", "name": "web-7c9d-x2"}));
     assert_eq!(cause["chain"].as_array().map(Vec::len), Some(3));
     assert_eq!(cause["container"], "app");
     assert_eq!(cause["since"], "2025-01-01T00:00:00Z");
     assert_eq!(cause["fatal"], false);
+    assert_eq!(cause["count"], 1);
     assert_eq!(cause["failsAt"], "2025-01-01T00:01:00Z");
 }
 

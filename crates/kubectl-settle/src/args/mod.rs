@@ -1,0 +1,153 @@
+//! What was typed. Nothing here has a meaning yet: `settings` gives it one.
+
+mod cluster;
+mod commands;
+mod values;
+mod view;
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+pub(crate) use cluster::ClusterArgs;
+pub(crate) use commands::{
+    ApplyArgs, CompletionArgs, DestroyArgs, HelpArgs, InputArgs, StatusArgs, WaitArgs,
+};
+pub(crate) use values::{Cascade, Color, GoDuration, Output, Until, Validate, cascade, go_bool, validate};
+pub(crate) use view::ViewArgs;
+
+/// Applies Kubernetes objects and says truthfully when they have settled, or why they do not.
+#[derive(Debug, Parser)]
+#[command(
+    name = "kubectl-settle",
+    version,
+    disable_help_subcommand = true,
+    arg_required_else_help = true,
+    subcommand_required = true,
+    after_help = AFTER_HELP
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
+}
+
+const AFTER_HELP: &str = "\
+Defaults can be set in the environment; a flag wins over them:
+  KUBESETTLE_OUTPUT, KUBESETTLE_COLOR, KUBESETTLE_TIMEOUT, KUBESETTLE_RECONCILE_TIMEOUT,
+  KUBESETTLE_FIELD_MANAGER, KUBESETTLE_FORCE_CONFLICTS, KUBESETTLE_VALIDATE, KUBESETTLE_CASCADE,
+  KUBESETTLE_WAIT, KUBESETTLE_SKIP_INVALID, KUBESETTLE_DELETE_TIMEOUT
+
+Topics: `help exit-codes`, `help events`";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Apply objects and wait until they have settled
+    Apply(ApplyArgs),
+    /// Delete objects and wait until they are gone
+    Destroy(DestroyArgs),
+    /// Show the state of objects, once or until a condition is met
+    Status(StatusArgs),
+    /// Print the version of this program
+    Version,
+    /// Print a shell completion script
+    Completion(CompletionArgs),
+    /// Show help for a command or a topic
+    Help(HelpArgs),
+}
+
+/// The command line as clap knows it, under the name a person called it by.
+pub(crate) fn definition(called_as: Option<&OsString>) -> clap::Command {
+    let command = Cli::command();
+    match called_as.and_then(|name| Path::new(name).file_stem()) {
+        Some(stem) if stem == "kubectl-settle" => command.bin_name("kubectl settle"),
+        _ => command,
+    }
+}
+
+/// Reads a command line whose first word is the program.
+pub(crate) fn parse(words: &[OsString]) -> Result<Cli, clap::Error> {
+    let mut command = definition(words.first());
+    let matches = command.try_get_matches_from_mut(words)?;
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    fn apply(line: &str) -> ApplyArgs {
+        match parse(&words(line)).expect("valid").command {
+            Command::Apply(args) => args,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_definition_has_no_contradictions() {
+        definition(None).debug_assert();
+    }
+
+    #[test]
+    fn a_plugin_is_shown_as_kubectl_shows_it() {
+        for name in ["/usr/local/bin/kubectl-settle", "kubectl-settle", "kubectl-settle.exe"] {
+            let help = definition(Some(&name.into())).render_help().to_string();
+            assert!(help.contains("Usage: kubectl settle"), "{name}: {help}");
+        }
+        let error = parse(&words("/bin/kubectl-settle apply --bogus")).expect_err("unknown flag");
+        assert!(error.to_string().contains("Usage: kubectl settle apply"), "{error}");
+        assert_eq!(error.exit_code(), 2);
+    }
+
+    #[test]
+    fn booleans_are_written_as_kubectl_takes_them() {
+        let args = apply("kubectl-settle apply --server-side --force-conflicts=false --wait=0 -R -f x");
+        assert_eq!(args.server_side, Some(true));
+        assert_eq!(args.force_conflicts, Some(false));
+        assert_eq!(args.wait.wait, Some(false));
+        assert_eq!(args.input.recursive, Some(true));
+        assert!(parse(&words("kubectl-settle apply --wait=maybe")).is_err());
+    }
+
+    #[test]
+    fn validate_and_cascade_have_a_value_of_their_own() {
+        assert_eq!(apply("s apply --validate -f x").validate, Some(Validate::Strict));
+        assert_eq!(apply("s apply --validate=false").validate, Some(Validate::Ignore));
+        assert_eq!(apply("s apply --validate=warn").validate, Some(Validate::Warn));
+        let parsed = parse(&words("s destroy --cascade=Foreground -f x")).expect("valid");
+        let Command::Destroy(args) = parsed.command else { panic!() };
+        assert_eq!(args.cascade, Some(Cascade::Foreground));
+    }
+
+    #[test]
+    fn flags_of_the_cluster_stand_before_or_after_the_command() {
+        for line in ["s -n shop apply -f x", "s apply -n shop -f x", "s apply -f x --namespace=shop"] {
+            let cli = parse(&words(line)).expect("valid");
+            assert_eq!(cli.cluster.namespace.as_deref(), Some("shop"), "{line}");
+        }
+    }
+
+    #[test]
+    fn files_repeat_and_a_folder_may_stand_alone() {
+        let args = apply("s apply -f a.yaml -f - --filename=b,c dir");
+        assert_eq!(args.input.filename, ["a.yaml", "-", "b", "c"]);
+        assert_eq!(args.input.directory, Some("dir".into()));
+    }
+
+    #[test]
+    fn verbosity_takes_a_number_as_kubectl_does_or_none() {
+        let level = |line: &str| parse(&words(line)).expect("valid").view.verbosity;
+        assert_eq!(level("s version"), None);
+        assert_eq!(level("s version -v"), Some(1));
+        assert_eq!(level("s version -v=6"), Some(6));
+        assert_eq!(level("s version --v=4"), Some(4));
+    }
+}

@@ -1,0 +1,145 @@
+//! What apply, destroy and status have in common: read the input, reach the cluster, complete the
+//! input with what the cluster knows, and show the run.
+
+use std::collections::HashMap;
+
+use jiff::tz::TimeZone;
+use kubesettle::cluster::{Cluster, Config, ConfigOptions};
+use kubesettle::error::ExitClass;
+use kubesettle::graph::{CycleProblems, GraphOptions};
+use kubesettle::manifest::{
+    InvalidPolicy, LoadOptions, Manifests, Problem, ResolveOptions, Resolved, Source, UnknownKinds,
+};
+use kubesettle::plan::Plan;
+use kubesettle::run::{Run, RunOptions, resolve};
+use kubesettle::watch::Hub;
+
+use super::signals::Signals;
+use super::{Stop, drive};
+use crate::args::Output;
+use crate::exit::Failure;
+use crate::print::out::Out;
+use crate::print::{self, Events, Json, Page, Plain, PlainOptions, Printer};
+use crate::settings::{Input, Subject, View};
+use crate::stdin;
+
+/// What differs between the commands.
+pub(super) struct Job<'a> {
+    pub(super) subject: &'a Subject,
+    pub(super) view: View,
+    pub(super) unknown_kinds: UnknownKinds,
+    pub(super) plan: fn(Resolved, &GraphOptions) -> Result<Plan, CycleProblems>,
+    pub(super) options: RunOptions,
+}
+
+impl Job<'_> {
+    /// Does the whole of it.
+    pub(super) fn run(self, out: &mut Out) -> Result<ExitClass, Stop> {
+        let manifests = self.load()?;
+        let config = Config::load(&self.subject.cluster).map_err(|error| self.stop(&manifests, error))?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| {
+            Failure::new(ExitClass::Internal, format!("the runtime does not start: {error}"))
+        })?;
+        let class = runtime.block_on(self.connected(config, manifests, out));
+        // Requests under way are not waited for: a second signal means now.
+        runtime.shutdown_background();
+        class
+    }
+
+    /// Reads every source. Problems stay with the manifests, so that those that only the cluster
+    /// can show come in the same report.
+    fn load(&self) -> Result<Manifests, Stop> {
+        let mut sources = Vec::with_capacity(self.subject.input.len());
+        for input in &self.subject.input {
+            sources.push(match input {
+                Input::Path { path, recursive } => Source::Path { path: path.clone(), recursive: *recursive },
+                Input::Stdin { asked } => Source::Stdin(stdin::read(*asked)?.into()),
+            });
+        }
+        let mut options = LoadOptions::default();
+        options.invalid = InvalidPolicy::Skip;
+        Manifests::load(&sources, &options)
+            .map_err(|error| Stop::Input { problems: error.into_problems(), besides: None })
+    }
+
+    /// Without a cluster, the problems known so far are told as well.
+    fn stop(&self, manifests: &Manifests, error: impl Into<Failure>) -> Stop {
+        let failure = error.into();
+        if manifests.problems().is_empty() || self.subject.skip_invalid {
+            return Stop::Failure(failure);
+        }
+        Stop::Input { problems: manifests.problems().to_vec(), besides: Some(failure) }
+    }
+
+    async fn connected(self, config: Config, manifests: Manifests, out: &mut Out) -> Result<ExitClass, Stop> {
+        let mut signals = Signals::listen();
+        let resolving = self.resolve_options(&config);
+        let cluster = tokio::select! {
+            cluster = Cluster::connect(config) => cluster.map_err(|error| self.stop(&manifests, error))?,
+            () = signals.next() => {
+                let failure = Failure::new(ExitClass::Interrupted, "interrupted; nothing was written");
+                return Err(failure.into());
+            }
+        };
+        let resolved = resolve(&cluster, manifests, &resolving)
+            .map_err(|error| Stop::Input { problems: error.into_problems(), besides: None })?;
+        let mut printer = self.printer(&resolved, out);
+        let mut page = Page::default();
+        print::left_out(resolved.problems(), &mut page);
+        out.write(&mut page);
+        let plan = (self.plan)(resolved, &GraphOptions::default())
+            .map_err(|error| Stop::Input { problems: cycle_problems(&error), besides: None })?;
+        let run = Run::start(&cluster, &Hub::new(&cluster), plan, self.options);
+        Ok(drive::drive(run, printer.as_mut(), out, &mut signals).await)
+    }
+
+    fn resolve_options(&self, config: &Config) -> ResolveOptions {
+        let mut options = ResolveOptions::default();
+        options.default_namespace = Some(config.default_namespace().into());
+        options.enforce_namespace = self.subject.cluster.namespace.is_some();
+        options.unknown_kinds = self.unknown_kinds;
+        if self.subject.skip_invalid {
+            options.invalid = InvalidPolicy::Skip;
+        }
+        options
+    }
+
+    fn printer(&self, resolved: &Resolved, out: &Out) -> Box<dyn Printer> {
+        let objects = resolved.objects();
+        match self.view.output {
+            Output::Json => Box::new(Json::default()),
+            Output::Events => Box::new(Events::new(self.view.status_events)),
+            Output::Plain => {
+                let places: HashMap<_, _> =
+                    objects.iter().map(|object| (object.id().clone(), object.place().to_string())).collect();
+                let options = PlainOptions {
+                    palette: out.palette(),
+                    zone: TimeZone::system(),
+                    quiet: self.view.quiet,
+                    verbose: self.view.verbosity > 0,
+                    kubectl: kubectl(&self.subject.cluster),
+                    places,
+                };
+                Box::new(Plain::new(options, objects.iter().map(|object| object.id())))
+            }
+        }
+    }
+}
+
+fn cycle_problems(error: &CycleProblems) -> Vec<Problem> {
+    error.cycles().iter().map(|cycle| cycle.problem.clone()).collect()
+}
+
+/// `kubectl` with the flags that lead to the same cluster as the same user.
+fn kubectl(options: &ConfigOptions) -> String {
+    let kubeconfig = options.kubeconfig.as_ref().map(|path| path.to_string_lossy());
+    let flags = [
+        ("--kubeconfig", kubeconfig.as_deref()),
+        ("--context", options.context.as_deref()),
+        ("--cluster", options.cluster.as_deref()),
+        ("--user", options.user.as_deref()),
+        ("--as", options.as_user.as_deref()),
+    ];
+    print::kubectl(flags.into_iter().filter_map(|(flag, value)| Some((flag, value?))))
+}

@@ -1,0 +1,295 @@
+//! What was typed, and what the environment says, made into what is meant.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use clap_complete::Shell;
+use kubesettle::cluster::ConfigOptions;
+
+use crate::args::{
+    self, ApplyArgs, Cascade, Cli, ClusterArgs, Color, Command, DestroyArgs, GoDuration, InputArgs, Output,
+    StatusArgs, Until, Validate, ViewArgs, WaitArgs,
+};
+use crate::env::Variables;
+use crate::exit::Failure;
+
+/// Everything a command needs to know.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) view: View,
+    pub(crate) task: Task,
+}
+
+/// How to show things.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct View {
+    pub(crate) output: Output,
+    pub(crate) color: Color,
+    pub(crate) quiet: bool,
+    pub(crate) verbosity: u8,
+    pub(crate) status_events: bool,
+}
+
+/// What to do.
+#[derive(Debug)]
+pub(crate) enum Task {
+    Apply(Box<Apply>),
+    Destroy(Box<Destroy>),
+    Status(Box<Status>),
+    Version,
+    Completion(Shell),
+    Help(Vec<String>),
+}
+
+/// Objects and the cluster they belong to.
+#[derive(Debug)]
+pub(crate) struct Subject {
+    pub(crate) cluster: ConfigOptions,
+    /// Never empty.
+    pub(crate) input: Vec<Input>,
+    pub(crate) skip_invalid: bool,
+}
+
+/// One place objects are read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Input {
+    Path {
+        path: PathBuf,
+        recursive: bool,
+    },
+    /// Standard input; `asked` when it was named, else for want of anything else.
+    Stdin {
+        asked: bool,
+    },
+}
+
+#[derive(Debug)]
+pub(crate) struct Apply {
+    pub(crate) subject: Subject,
+    pub(crate) wait: bool,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) object_timeout: Option<Duration>,
+    pub(crate) force_conflicts: bool,
+    pub(crate) field_manager: String,
+    pub(crate) validate: Validate,
+}
+
+#[derive(Debug)]
+pub(crate) struct Destroy {
+    pub(crate) subject: Subject,
+    pub(crate) wait: bool,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) object_timeout: Option<Duration>,
+    pub(crate) cascade: Cascade,
+}
+
+#[derive(Debug)]
+pub(crate) struct Status {
+    pub(crate) subject: Subject,
+    pub(crate) until: Until,
+    pub(crate) timeout: Option<Duration>,
+}
+
+/// Gives the command line its meaning. The only place where that can fail.
+///
+/// # Errors
+///
+/// Usage that no flag alone shows to be wrong, and values of the environment that make no sense.
+pub(crate) fn resolve(cli: Cli, variables: &Variables) -> Result<Settings, Failure> {
+    let layers = Layers(variables);
+    let view = layers.view(&cli.view)?;
+    let cluster = connection(cli.cluster, variables);
+    let task = match cli.command {
+        Command::Apply(args) => Task::Apply(Box::new(layers.apply(args, cluster)?)),
+        Command::Destroy(args) => Task::Destroy(Box::new(layers.destroy(args, cluster)?)),
+        Command::Status(args) => Task::Status(Box::new(layers.status(args, cluster)?)),
+        Command::Version => Task::Version,
+        Command::Completion(args) => Task::Completion(args.shell()),
+        Command::Help(args) => Task::Help(args.words),
+    };
+    Ok(Settings { view, task })
+}
+
+/// Flag over environment over default.
+struct Layers<'a>(&'a Variables);
+
+impl Layers<'_> {
+    fn pick<T>(
+        &self,
+        flag: Option<T>,
+        variable: &str,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Option<T>, Failure> {
+        let Some(value) = self.0.get(variable).filter(|_| flag.is_none()) else { return Ok(flag) };
+        let text = value.to_string_lossy();
+        read(&text).map(Some).map_err(|why| {
+            Failure::usage(format!("{variable} is set to \"{text}\": {why}"))
+                .hint(format!("change or unset {variable}, or give the flag"))
+        })
+    }
+
+    fn flag(&self, flag: Option<bool>, variable: &str) -> Result<Option<bool>, Failure> {
+        self.pick(flag, variable, args::go_bool)
+    }
+
+    fn limit(&self, flag: Option<GoDuration>, variable: &str) -> Result<Option<Duration>, Failure> {
+        let limit =
+            self.pick(flag, variable, |text| GoDuration::from_str(text).map_err(|e| e.to_string()))?;
+        Ok(limit.map(|GoDuration(time)| time).filter(|time| !time.is_zero()))
+    }
+
+    fn choice<T: ValueEnum>(&self, flag: Option<T>, variable: &str) -> Result<Option<T>, Failure> {
+        self.pick(flag, variable, |text| {
+            let names = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+            T::from_str(text, true).map_err(|_| {
+                let names: Vec<_> = names.map(|value| value.get_name().to_owned()).collect();
+                format!("expected one of {}", names.join(", "))
+            })
+        })
+    }
+
+    fn view(&self, args: &ViewArgs) -> Result<View, Failure> {
+        Ok(View {
+            output: self.choice(args.output, "KUBESETTLE_OUTPUT")?.unwrap_or_default(),
+            color: self.color(args.color)?,
+            quiet: args.quiet.unwrap_or(false),
+            verbosity: args.verbosity.unwrap_or(0),
+            status_events: args.status_events.unwrap_or(false),
+        })
+    }
+
+    /// The common conventions come after our own variable: `NO_COLOR` wins over
+    /// `CLICOLOR_FORCE`, a dumb terminal gets no colours.
+    fn color(&self, flag: Option<Color>) -> Result<Color, Failure> {
+        let set = |name| self.0.get(name).is_some_and(|value| value != "0");
+        let conventions = || match () {
+            () if self.0.get("NO_COLOR").is_some() => Color::Never,
+            () if set("CLICOLOR_FORCE") || set("FORCE_COLOR") => Color::Always,
+            () if self.0.get("TERM") == Some(OsStr::new("dumb")) => Color::Never,
+            () => Color::Auto,
+        };
+        Ok(self.choice(flag, "KUBESETTLE_COLOR")?.unwrap_or_else(conventions))
+    }
+
+    fn wait(&self, args: &WaitArgs) -> Result<(bool, Option<Duration>), Failure> {
+        let wait = self.flag(args.wait, "KUBESETTLE_WAIT")?.unwrap_or(true);
+        Ok((wait, self.limit(args.timeout, "KUBESETTLE_TIMEOUT")?))
+    }
+
+    fn subject(&self, args: InputArgs, cluster: ConfigOptions) -> Result<Subject, Failure> {
+        let recursive = args.recursive.unwrap_or(false);
+        let mut input = Vec::new();
+        for name in args.filename {
+            input.push(one_input(name, recursive)?);
+        }
+        // kapply reads its one folder with all folders in it.
+        if let Some(name) = args.directory {
+            input.push(one_input(name, true)?);
+        }
+        if input.is_empty() {
+            input.push(Input::Stdin { asked: false });
+        }
+        if input.iter().filter(|one| matches!(one, Input::Stdin { .. })).count() > 1 {
+            return Err(Failure::usage("standard input (-) is given twice"));
+        }
+        let skip_invalid = self.flag(args.skip_invalid, "KUBESETTLE_SKIP_INVALID")?.unwrap_or(false);
+        Ok(Subject { cluster, input, skip_invalid })
+    }
+
+    fn apply(&self, args: ApplyArgs, cluster: ConfigOptions) -> Result<Apply, Failure> {
+        if args.server_side == Some(false) {
+            return Err(Failure::usage("--server-side=false: objects are only applied server-side")
+                .hint("leave the flag out; fields of earlier client-side applies are taken over"));
+        }
+        let (wait, timeout) = self.wait(&args.wait)?;
+        let manager =
+            self.pick(args.field_manager, "KUBESETTLE_FIELD_MANAGER", |text| Ok(text.to_owned()))?;
+        let field_manager = manager.unwrap_or_else(|| "kubesettle".to_owned());
+        check_field_manager(&field_manager)?;
+        Ok(Apply {
+            subject: self.subject(args.input, cluster)?,
+            wait,
+            timeout,
+            object_timeout: self.limit(args.reconcile_timeout, "KUBESETTLE_RECONCILE_TIMEOUT")?,
+            force_conflicts: self.flag(args.force_conflicts, "KUBESETTLE_FORCE_CONFLICTS")?.unwrap_or(false),
+            field_manager,
+            validate: self.pick(args.validate, "KUBESETTLE_VALIDATE", args::validate)?.unwrap_or_default(),
+        })
+    }
+
+    fn destroy(&self, args: DestroyArgs, cluster: ConfigOptions) -> Result<Destroy, Failure> {
+        let (wait, timeout) = self.wait(&args.wait)?;
+        Ok(Destroy {
+            subject: self.subject(args.input, cluster)?,
+            wait,
+            timeout,
+            object_timeout: self.limit(args.delete_timeout, "KUBESETTLE_DELETE_TIMEOUT")?,
+            cascade: self.pick(args.cascade, "KUBESETTLE_CASCADE", args::cascade)?.unwrap_or_default(),
+        })
+    }
+
+    fn status(&self, args: StatusArgs, cluster: ConfigOptions) -> Result<Status, Failure> {
+        let watch = args.watch.unwrap_or(false);
+        let otherwise = if watch { Until::Forever } else { Until::Known };
+        Ok(Status {
+            subject: self.subject(args.input, cluster)?,
+            until: args.until.unwrap_or(otherwise),
+            timeout: self.limit(args.timeout, "KUBESETTLE_TIMEOUT")?,
+        })
+    }
+}
+
+fn one_input(name: OsString, recursive: bool) -> Result<Input, Failure> {
+    let text = name.to_string_lossy();
+    if text == "-" {
+        return Ok(Input::Stdin { asked: true });
+    }
+    if text.starts_with("https://") || text.starts_with("http://") {
+        return Err(Failure::usage(format!("{text}: addresses are not fetched"))
+            .hint(format!("pipe it in: curl -fsSL '{text}' | kubectl settle apply -f -")));
+    }
+    if text.is_empty() {
+        return Err(Failure::usage("an empty name stands where a file, a folder or - is expected"));
+    }
+    Ok(Input::Path { path: name.into(), recursive })
+}
+
+/// The API server's own rule, told before anything is sent.
+fn check_field_manager(name: &str) -> Result<(), Failure> {
+    let printable = name.chars().all(|c| !c.is_control());
+    if (1..=128).contains(&name.len()) && printable {
+        return Ok(());
+    }
+    Err(Failure::usage("the field manager's name must have 1 to 128 printable characters"))
+}
+
+fn connection(args: ClusterArgs, variables: &Variables) -> ConfigOptions {
+    ConfigOptions {
+        kubeconfig: args.kubeconfig,
+        context: args.context,
+        cluster: args.cluster,
+        user: args.user,
+        namespace: args.namespace,
+        server: args.server,
+        token: args.token,
+        as_user: args.as_user,
+        as_groups: args.as_groups,
+        as_uid: args.as_uid,
+        certificate_authority: args.certificate_authority,
+        client_certificate: args.client_certificate,
+        client_key: args.client_key,
+        insecure_skip_tls_verify: args.insecure_skip_tls_verify.unwrap_or(false),
+        tls_server_name: args.tls_server_name,
+        request_timeout: args.request_timeout.map(|timeout| timeout.0),
+        proxy_url: args.proxy_url,
+        disable_compression: args.disable_compression.unwrap_or(false),
+        user_agent: format!("kubectl-settle/{}", env!("CARGO_PKG_VERSION")),
+        environment: variables.for_library(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

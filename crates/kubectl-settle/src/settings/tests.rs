@@ -1,0 +1,143 @@
+use super::*;
+use crate::args::parse;
+
+fn resolved<const N: usize>(line: &str, env: [(&str, &str); N]) -> Result<Settings, Failure> {
+    let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+    resolve(parse(&words).expect("a valid command line"), &Variables::from(env))
+}
+
+fn apply<const N: usize>(line: &str, env: [(&str, &str); N]) -> Apply {
+    match resolved(line, env).expect("meaningful").task {
+        Task::Apply(apply) => *apply,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn refused<const N: usize>(line: &str, env: [(&str, &str); N]) -> String {
+    let failure = resolved(line, env).expect_err("should be refused");
+    assert_eq!(failure.class().code(), 2);
+    failure.to_string()
+}
+
+#[test]
+fn the_defaults() {
+    let settings = resolved("s apply -f x", []).expect("valid");
+    assert_eq!(settings.view, View::default());
+    let apply = apply("s apply -f x", []);
+    assert!(apply.wait && !apply.force_conflicts && !apply.subject.skip_invalid);
+    assert_eq!((apply.timeout, apply.object_timeout), (None, None));
+    assert_eq!(apply.field_manager, "kubesettle");
+    assert_eq!(apply.validate, Validate::Strict);
+}
+
+#[test]
+fn a_flag_wins_over_the_environment_and_that_over_the_default() {
+    let env = [
+        ("KUBESETTLE_TIMEOUT", "5m"),
+        ("KUBESETTLE_FIELD_MANAGER", "ci"),
+        ("KUBESETTLE_WAIT", "false"),
+        ("KUBESETTLE_VALIDATE", "warn"),
+        ("KUBESETTLE_FORCE_CONFLICTS", "1"),
+    ];
+    let from_env = apply("s apply -f x", env);
+    assert_eq!(from_env.timeout, Some(Duration::from_secs(300)));
+    assert_eq!(from_env.field_manager, "ci");
+    assert_eq!(from_env.validate, Validate::Warn);
+    assert!(!from_env.wait && from_env.force_conflicts);
+
+    let line = "s apply -f x --timeout 0 --field-manager me --wait --validate=ignore --force-conflicts=false";
+    let from_flags = apply(line, env);
+    assert_eq!(from_flags.timeout, None);
+    assert_eq!(from_flags.field_manager, "me");
+    assert_eq!(from_flags.validate, Validate::Ignore);
+    assert!(from_flags.wait && !from_flags.force_conflicts);
+}
+
+#[test]
+fn an_empty_variable_counts_as_unset() {
+    assert_eq!(apply("s apply -f x", [("KUBESETTLE_TIMEOUT", "")]).timeout, None);
+}
+
+#[test]
+fn a_bad_variable_is_named_with_what_to_do() {
+    let text = refused("s apply -f x", [("KUBESETTLE_TIMEOUT", "5 minutes")]);
+    assert!(text.contains("KUBESETTLE_TIMEOUT is set to \"5 minutes\""), "{text}");
+    assert!(text.contains("30s"), "{text}");
+    let text = refused("s status -f x", [("KUBESETTLE_OUTPUT", "yaml")]);
+    assert!(text.contains("plain, json, events"), "{text}");
+}
+
+#[test]
+fn colours_follow_the_conventions() {
+    let color = |line: &str, env: [(&str, &str); 2]| resolved(line, env).expect("valid").view.color;
+    let none = ("", "");
+    assert_eq!(color("s version", [none, none]), Color::Auto);
+    assert_eq!(color("s version", [("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")]), Color::Never);
+    assert_eq!(color("s version", [("CLICOLOR_FORCE", "1"), ("TERM", "dumb")]), Color::Always);
+    assert_eq!(color("s version", [("CLICOLOR_FORCE", "0"), ("TERM", "dumb")]), Color::Never);
+    assert_eq!(color("s version --color always", [("NO_COLOR", "1"), none]), Color::Always);
+    assert_eq!(color("s version", [("NO_COLOR", "1"), ("KUBESETTLE_COLOR", "always")]), Color::Always);
+}
+
+#[test]
+fn input_is_files_a_folder_or_standard_input() {
+    let input = |line: &str| apply(line, []).subject.input;
+    let path = |name: &str, recursive| Input::Path { path: name.into(), recursive };
+    assert_eq!(input("s apply -f a -f -"), [path("a", false), Input::Stdin { asked: true }]);
+    assert_eq!(input("s apply -R -f a"), [path("a", true)]);
+    assert_eq!(input("s apply dir"), [path("dir", true)]);
+    assert_eq!(input("s apply"), [Input::Stdin { asked: false }]);
+    assert!(refused("s apply -f - -", []).contains("twice"));
+}
+
+#[test]
+fn an_address_is_refused_with_the_way_round() {
+    let text = refused("s apply -f https://example.com/a.yaml", []);
+    assert!(text.contains("curl -fsSL 'https://example.com/a.yaml' | kubectl settle apply -f -"), "{text}");
+}
+
+#[test]
+fn client_side_apply_is_refused() {
+    assert!(refused("s apply -f x --server-side=false", []).contains("--server-side=false"));
+    assert!(refused("s apply -f x --field-manager=", []).contains("1 to 128"));
+}
+
+#[test]
+fn status_ends_when_asked() {
+    let until = |line: &str| match resolved(line, []).expect("valid").task {
+        Task::Status(status) => status.until,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(until("s status -f x"), Until::Known);
+    assert_eq!(until("s status -f x --watch"), Until::Forever);
+    assert_eq!(until("s status -f x --watch --until=settled"), Until::Settled);
+    assert_eq!(until("s status x --poll-until current"), Until::Settled);
+}
+
+#[test]
+fn every_connection_flag_arrives() {
+    let line = "s apply -f x --kubeconfig k --context c --cluster l --user u -n n -s https://h --token t \
+                --as a --as-group g1 --as-group g2 --as-uid i --certificate-authority ca \
+                --client-certificate cc --client-key ck --insecure-skip-tls-verify --tls-server-name sn \
+                --request-timeout 30 --proxy-url socks5://p --disable-compression";
+    let options = apply(&line.split_whitespace().collect::<Vec<_>>().join(" "), []).subject.cluster;
+    let text = |value: &Option<String>| value.clone().unwrap_or_default();
+    let path = |value: &Option<PathBuf>| value.clone().unwrap_or_default().display().to_string();
+    assert_eq!(path(&options.kubeconfig), "k");
+    assert_eq!(text(&options.context), "c");
+    assert_eq!(text(&options.cluster), "l");
+    assert_eq!(text(&options.user), "u");
+    assert_eq!(text(&options.namespace), "n");
+    assert_eq!(text(&options.server), "https://h");
+    assert_eq!(text(&options.token), "t");
+    assert_eq!(text(&options.as_user), "a");
+    assert_eq!(options.as_groups, ["g1", "g2"]);
+    assert_eq!(text(&options.as_uid), "i");
+    assert_eq!(path(&options.certificate_authority), "ca");
+    assert_eq!(path(&options.client_certificate), "cc");
+    assert_eq!(path(&options.client_key), "ck");
+    assert!(options.insecure_skip_tls_verify && options.disable_compression);
+    assert_eq!(text(&options.tls_server_name), "sn");
+    assert_eq!(options.request_timeout, Some(Duration::from_secs(30)));
+    assert_eq!(text(&options.proxy_url), "socks5://p");
+}

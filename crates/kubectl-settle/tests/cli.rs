@@ -1,0 +1,139 @@
+//! The program as a person starts it, as far as that needs no cluster.
+
+#![allow(clippy::expect_used, reason = "a test that cannot go on says so by panicking")]
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// Runs the program with nothing in its environment.
+fn settle(words: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-settle"))
+        .args(words)
+        .env_clear()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    // A program that does not read its input has closed it.
+    let _ = child.stdin.take().expect("piped").write_all(input.as_bytes());
+    child.wait_with_output().expect("ends")
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().expect("not killed")
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A kubeconfig for a port where nobody listens.
+fn kubeconfig(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let text = "\
+apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: 'http://127.0.0.1:9'}}]
+users: [{name: u, user: {}}]
+contexts: [{name: x, context: {cluster: c, user: u}}]
+current-context: x
+";
+    let mut options = std::fs::OpenOptions::new();
+    let mut file = options.write(true).create(true).truncate(true).open(&path).expect("opens");
+    file.write_all(text.as_bytes()).expect("writes");
+    path
+}
+
+const OBJECT: &str = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n";
+
+#[test]
+fn the_version_is_a_line_or_json() {
+    assert_eq!(out(&settle(&["version"], "")), format!("kubectl-settle {}\n", env!("CARGO_PKG_VERSION")));
+    let json: Value = serde_json::from_str(&out(&settle(&["version", "-o", "json"], ""))).expect("JSON");
+    assert_eq!(json["schemaVersion"], 1);
+}
+
+#[test]
+fn help_goes_to_standard_output_and_bad_usage_to_standard_error() {
+    for words in [&["--help"][..], &["help"], &["apply", "-h"], &["help", "exit-codes"], &["help", "events"]]
+    {
+        let output = settle(words, "");
+        assert_eq!((code(&output), err(&output)), (0, String::new()), "{words:?}");
+        assert!(!out(&output).is_empty());
+    }
+    for words in [&[][..], &["bogus"], &["apply", "--bogus"], &["apply", "--timeout", "5"], &["help", "x"]] {
+        let output = settle(words, "");
+        assert_eq!((code(&output), out(&output)), (2, String::new()), "{words:?}");
+        assert!(!err(&output).is_empty());
+    }
+}
+
+#[test]
+fn completion_knows_the_commands() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = out(&settle(&["completion", shell], ""));
+        assert!(script.contains("destroy") && script.contains("kubectl-settle"), "{shell}");
+    }
+}
+
+#[test]
+fn a_bad_setting_in_the_environment_is_named() {
+    let output = Command::new(env!("CARGO_BIN_EXE_kubectl-settle"))
+        .args(["status", "-f", "x"])
+        .env_clear()
+        .env("KUBESETTLE_TIMEOUT", "soon")
+        .output()
+        .expect("runs");
+    assert_eq!(code(&output), 2);
+    assert!(err(&output).contains("KUBESETTLE_TIMEOUT"), "{}", err(&output));
+}
+
+#[test]
+fn every_problem_of_the_input_is_told_and_nothing_is_written() {
+    let input = "kind: ConfigMap\n---\napiVersion: v1\nkind: Secret\nmetadata: {}\n";
+    let output = settle(&["apply", "-f", "-"], input);
+    assert_eq!(code(&output), 2, "{}", err(&output));
+    assert!(err(&output).contains("stdin:1") && err(&output).contains("stdin:3"), "{}", err(&output));
+    let output = settle(&["apply", "-f", "-", "-o", "json"], input);
+    let lines: Vec<Value> =
+        out(&output).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let types: Vec<_> = lines.iter().filter_map(|line| line["type"].as_str()).collect();
+    assert_eq!(types, ["validation", "validation", "error", "end"]);
+    assert_eq!(lines[3]["exitCode"], 2);
+}
+
+#[test]
+fn an_empty_input_is_refused() {
+    let output = settle(&["apply"], "");
+    assert_eq!(code(&output), 2, "{}", err(&output));
+}
+
+#[test]
+fn a_cluster_that_does_not_answer_is_code_6_with_what_was_tried() {
+    let config = kubeconfig("nobody-listens.yaml");
+    let output = settle(&["apply", "-f", "-", "--kubeconfig", &config.display().to_string()], OBJECT);
+    assert_eq!(code(&output), 6, "{}", err(&output));
+    assert!(err(&output).contains("127.0.0.1:9"), "{}", err(&output));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_news() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-settle"))
+        .args(["help", "events"])
+        .env_clear()
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("ends");
+    assert_eq!((code(&output), err(&output)), (0, String::new()));
+}
