@@ -12,7 +12,7 @@ use crate::verdict::Status::{self, Current, Failed, InProgress};
 use crate::view::{Condition, Conditions, View};
 
 /// One check. Paths are dotted and begin with `spec` or `status`; `[]` after a name stands for
-/// every entry of a list or map.
+/// every entry of a list or map. `annotation NAME` is the value of an annotation.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Check {
     /// Ends the checks with Current when the value at the path is this word: suspended, disabled.
@@ -47,9 +47,11 @@ pub(super) enum Check {
     NotWord(&'static str, &'static [&'static str]),
     /// The sum of the numbers at the first path is at least that at the second, if there are any.
     Reaches(&'static str, &'static str),
-    /// The values at both paths are there and the same.
+    /// The values at both paths are there and the same, pair by pair.
     Same(&'static str, &'static str),
-    /// There is a value that is not empty.
+    /// The values at both paths are the same, if both are there.
+    Agree(&'static str, &'static str),
+    /// There is a value, and none is empty.
     Given(&'static str),
     /// There is none; else in progress, with the value.
     Empty(&'static str),
@@ -58,6 +60,8 @@ pub(super) enum Check {
     /// There is an entry at the path, and every entry that speaks of the present generation has
     /// these conditions, as far as they are there, True.
     Each(&'static str, &'static [&'static str]),
+    /// The same, and every entry speaks of the present generation.
+    Every(&'static str, &'static [&'static str]),
     /// What habit says about the rest.
     Habits,
 }
@@ -162,15 +166,28 @@ fn objection(check: &Check, view: &View<'_>) -> Objection {
             })
         }
         Check::Same(one, other) => {
-            let [a, b] = [one, other].map(|path| sole(view, path).word().unwrap_or_default());
-            let differ = a.is_empty() || a != b;
-            differ.then(|| {
+            let [first, second] = [one, other].map(|path| values(view, path));
+            let pairs = first.iter().zip(second.iter());
+            let differ = |(a, b): &(&Leaf<'_>, &Leaf<'_>)| {
+                let [a, b] = [**a, **b].map(|value| value.word().unwrap_or_default());
+                a.is_empty() || a != b
+            };
+            pairs.filter(differ).next().map(|(a, b)| {
+                let [a, b] = [*a, *b].map(|value| value.word().unwrap_or_default());
+                let message = format!("{one} ({a}) is not yet {other} ({b})");
+                (InProgress, Telling::new(clipped(&message)))
+            })
+        }
+        Check::Agree(one, other) => {
+            let (a, b) = (sole(view, one).word()?, sole(view, other).word()?);
+            (a != b).then(|| {
                 let message = format!("{one} ({a}) is not yet {other} ({b})");
                 (InProgress, Telling::new(clipped(&message)))
             })
         }
         Check::Given(path) => {
-            let given = values(view, path).iter().any(|value| is_given(*value));
+            let found = values(view, path);
+            let given = !found.is_empty() && found.iter().all(|value| is_given(*value));
             (!given).then(|| (InProgress, Telling::new(format!("{path} is not reported yet"))))
         }
         Check::Empty(path) | Check::FatalGiven(path) => {
@@ -180,7 +197,8 @@ fn objection(check: &Check, view: &View<'_>) -> Objection {
                 .find(|value| is_given(*value))
                 .map(|value| (status, says(view, path, value)))
         }
-        Check::Each(path, names) => each(view, path, names),
+        Check::Each(path, names) => each(view, path, names, false),
+        Check::Every(path, names) => each(view, path, names, true),
         Check::Habits => None,
     }
 }
@@ -207,19 +225,22 @@ fn word(view: &View<'_>, path: &str, good: &[&str], failed: &[&str], needed: boo
     }
 }
 
-fn each(view: &View<'_>, path: &str, names: &[&str]) -> Objection {
+fn each(view: &View<'_>, path: &str, names: &[&str], all: bool) -> Objection {
     let mut spoke = false;
+    let mut silent = false;
     for entry in values(view, path) {
         let conditions = Conditions::read(entry.field("conditions"), view.generation);
-        spoke |= conditions.all().iter().any(|condition| !condition.stale);
+        let speaks = conditions.all().iter().any(|condition| !condition.stale);
+        spoke |= speaks;
+        silent |= !speaks;
         let against =
             names.iter().filter_map(|name| conditions.get(name)).find(|condition| !condition.is_true());
         if let Some(condition) = against {
             return Some((InProgress, Telling::named(condition)));
         }
     }
-    let silent = || Telling::new(format!("{path}: no conditions of the present generation"));
-    (!spoke).then(|| (InProgress, silent().reason("ConditionNotObserved")))
+    let none = || Telling::new(format!("{path}: no conditions of the present generation"));
+    (!spoke || (all && silent)).then(|| (InProgress, none().reason("ConditionNotObserved")))
 }
 
 /// `path is word: message`, with the message at the top of the status.
@@ -252,6 +273,9 @@ fn sole<'a>(view: &View<'a>, path: &str) -> Leaf<'a> {
 const VALUES: usize = 256;
 
 fn values<'a>(view: &View<'a>, path: &str) -> Vec<Leaf<'a>> {
+    if let Some(name) = path.strip_prefix("annotation ") {
+        return vec![view.annotations.field(name)];
+    }
     let mut segments = path.split('.');
     let root = segments.next();
     let mut found: Option<Vec<Leaf<'a>>> = None;

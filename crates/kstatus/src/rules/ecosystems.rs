@@ -44,7 +44,7 @@ pub(super) const TABLE: &[Known] = &[
     speaks(
         "gateway.networking.k8s.io",
         "Gateway",
-        &[True(&["Accepted", "Programmed"]), TrueIfThere(&["ResolvedRefs", "Ready"])],
+        &[True(&["Accepted", "Programmed"]), TrueIfThere(&["ResolvedRefs", "Ready"]), Habits],
     ),
     speaks("gateway.networking.k8s.io", "GatewayClass", &[True(&["Accepted"])]),
     speaks(
@@ -55,7 +55,7 @@ pub(super) const TABLE: &[Known] = &[
     speaks(
         "gateway.networking.k8s.io",
         "BackendTLSPolicy BackendLBPolicy XBackendTrafficPolicy",
-        &[Each("status.ancestors[]", ROUTE)],
+        &[Every("status.ancestors[]", ROUTE)],
     ),
     quiet("gateway.networking.k8s.io", "*", &[Habits]),
     quiet("microgateway.airlock.com", "*", &[Habits]),
@@ -85,7 +85,7 @@ pub(super) const TABLE: &[Known] = &[
     speaks(
         "external-secrets.io",
         "ClusterExternalSecret ClusterPushSecret",
-        &[NotTrue(&["NotReady", "PartiallyReady"]), Empty("status.failedNamespaces"), True(&["Ready"])],
+        &[NotTrue(&["NotReady"]), Empty("status.failedNamespaces"), True(&["Ready"])],
     ),
     quiet("generators.external-secrets.io", "*", &[Habits]),
     speaks("kubernetes-client.io", "ExternalSecret", &[Word("status.status", &["SUCCESS"], &[])]),
@@ -109,7 +109,7 @@ pub(super) const TABLE: &[Known] = &[
             FatalReason("Progressing", &["ProgressDeadlineExceeded", "RolloutAborted"]),
             WordIfThere("status.phase", &["Healthy"], &["Degraded", "Error"]),
             NotWord("spec.paused", &["true"]),
-            Reaches("status.observedWorkloadGeneration", "status.workloadGeneration"),
+            Agree("status.workloadObservedGeneration", "annotation rollout.argoproj.io/workload-generation"),
             Reaches("status.updatedReplicas", "spec.replicas"),
             Reaches("status.availableReplicas", "status.updatedReplicas"),
             Reaches("status.availableReplicas", "spec.replicas"),
@@ -154,9 +154,10 @@ pub(super) const TABLE: &[Known] = &[
             True(&["Ready"]),
             Given("status.environments"),
             NotWord("status.environments[].proposed.commitStatuses[].phase", &["pending", "failure"]),
-            Given("status.environments[].active.dry.sha"),
+            Same("status.environments[].active.dry.sha", "status.environments[].proposed.dry.sha"),
         ],
     ),
+    speaks("promoter.argoproj.io", "CommitStatus", &[True(&["Ready"])]),
     speaks(
         "promoter.argoproj.io",
         "ArgoCDCommitStatus",
@@ -218,7 +219,7 @@ pub(super) const TABLE: &[Known] = &[
         &[
             FatalGiven("status.failureReason"),
             FatalGiven("status.failureMessage"),
-            Word("status.phase", &["Running", "Provisioned"], &["Failed"]),
+            Word("status.phase", &["Running", "Provisioned", "Scaling"], &["Failed"]),
             TrueIfThere(&["Ready"]),
             Habits,
         ],
@@ -435,7 +436,7 @@ pub(super) const TABLE: &[Known] = &[
         "*",
         &[
             Stop("status.phase", "Paused", "Resource is paused"),
-            FatalLabel("numaplane.numaproj.io/upgrade-state", &["in-progress"]),
+            FatalLabel("numaplane.numaproj.io/progressive-result-state", &["failed"]),
             Habits,
         ],
     ),
@@ -512,7 +513,7 @@ pub(super) const TABLE: &[Known] = &[
         ],
     ),
     // gloo counts its states: 0 pending, 1 accepted, 2 rejected, 3 warning
-    quiet(
+    speaks(
         "*.solo.io",
         "*",
         &[
@@ -523,12 +524,20 @@ pub(super) const TABLE: &[Known] = &[
     // policies
     speaks(
         "policy.open-cluster-management.io",
+        "Policy",
+        &[
+            Stop("spec.disabled", "true", "Policy is disabled"),
+            WordIfThere("status.compliant", &["Compliant"], &[]),
+        ],
+    ),
+    speaks(
+        "policy.open-cluster-management.io",
         "OperatorPolicy",
         &[True(&["Compliant"]), Word("status.compliant", &["Compliant"], &[])],
     ),
     speaks(
         "policy.open-cluster-management.io",
-        "ConfigurationPolicy CertificatePolicy Policy",
+        "ConfigurationPolicy CertificatePolicy",
         &[Observes("status.lastEvaluatedGeneration"), Word("status.compliant", &["Compliant"], &[])],
     ),
     speaks("kyverno.io", "*", &[AnyTrue(&["Ready"])]),
@@ -569,7 +578,19 @@ pub(super) const TABLE: &[Known] = &[
             Word("status.lastOperation.state", &["Succeeded"], &["Failed", "Error", "Aborted"]),
         ],
     ),
+    speaks("astra.netapp.io", "ExecHook", &[Stop("spec.enabled", "true", "ExecHook is enabled"), Habits]),
     quiet("astra.netapp.io", "Schedule", &[]),
+    speaks("capabilities.3scale.net", "*", &[Given("status.conditions"), Habits]),
+    speaks(
+        "operator.openshift.io",
+        "IngressController",
+        &[NotTrue(&["Degraded", "Progressing"]), True(&["Available"])],
+    ),
+    speaks(
+        "grafana.integreatly.org",
+        "GrafanaDatasource GrafanaDashboard GrafanaFolder",
+        &[NotWord("status.NoMatchingInstances", &["true"]), Habits],
+    ),
     speaks(
         "astra.netapp.io",
         "Backup Snapshot ResourceBackup ResticVolumeBackup ExecHooksRun",
@@ -591,7 +612,7 @@ pub(super) const TABLE: &[Known] = &[
     speaks(
         "proclaim.dogmatiq.io",
         "DNSSDServiceInstance",
-        &[FatalFalse(&["Adopted"]), True(&["Adopted", "Advertised", "Discovered"])],
+        &[FatalFalse(&["Adopted"]), TrueIfThere(&["Adopted", "Advertised"]), True(&["Discoverable"])],
     ),
 ];
 
@@ -602,7 +623,6 @@ pub(super) const SPEAKING_GROUPS: &[&str] = &[
     "astra.netapp.io",
     "bitnami.com",
     "camel.apache.org",
-    "capabilities.3scale.net",
     "cdi.kubevirt.io",
     "ceph.rook.io",
     "clickhouse-keeper.altinity.com",

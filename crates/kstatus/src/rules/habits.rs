@@ -277,7 +277,7 @@ fn nested(view: &View<'_>) -> Option<Telling> {
     let mut speakers = false;
     let mut spoke = false;
     for (name, leaf) in view.status.entries().iter().filter(|(name, _)| name != "conditions") {
-        let speaker = SPEAKERS.contains(&&**name);
+        let speaker = SPEAKERS.contains(&&**name) && leaf.is_list();
         for part in parts(*leaf) {
             let conditions = Conditions::read(part.field("conditions"), view.generation);
             speakers |= speaker;
