@@ -56,6 +56,9 @@ pub(super) fn check(value: Value, origin: &Origin<'_>) -> Result<Option<Checked>
     if is_local(&body) {
         return Ok(None);
     }
+    if let Some(problem) = kustomization(&body, origin) {
+        return Err(vec![problem]);
+    }
     let header = Header::read(&body, origin)?;
     let id = header.id();
     let warning = clean(&mut body).map(|message| Problem::new(origin.place.clone(), message).about(&id));
@@ -183,7 +186,7 @@ impl Header {
             problems.extend(match (&*missing, generated) {
                 ([], _) => None,
                 (["metadata.name"], true) => Some(generate_name(origin)),
-                (missing, _) => Some(missing_fields(missing, body, origin)),
+                (missing, _) => Some(missing_fields(missing, origin)),
             });
         }
         for (path, value) in
@@ -229,19 +232,26 @@ fn generate_name(origin: &Origin<'_>) -> Problem {
         .hint("give it a metadata.name, or create it with `kubectl create`")
 }
 
-fn missing_fields(missing: &[&str], body: &Value, origin: &Origin<'_>) -> Problem {
+fn missing_fields(missing: &[&str], origin: &Origin<'_>) -> Problem {
     let (last, others) = missing.split_last().unwrap_or((&"apiVersion", &[]));
     let message = match others {
         [] => format!("{last} is missing"),
         others => format!("{} and {last} are missing", others.join(", ")),
     };
-    let group = body.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
     let problem = Problem::new(origin.place.clone(), message);
-    match (group.starts_with("kustomize.config.k8s.io/"), missing.len()) {
-        (true, _) => problem.hint("this is a kustomization: give its folder to -k"),
-        (false, 3) => problem.hint("this is no Kubernetes object; leave the file out"),
+    match missing.len() {
+        3 => problem.hint("this is no Kubernetes object; leave the file out"),
         _ => problem,
     }
+}
+
+/// A folder often holds its kustomization beside the manifests that this makes use of.
+fn kustomization(body: &Value, origin: &Origin<'_>) -> Option<Problem> {
+    let api_version = body.get("apiVersion").and_then(Value::as_str)?;
+    api_version.starts_with("kustomize.config.k8s.io/").then(|| {
+        let problem = Problem::new(origin.place.clone(), "is a kustomization, not an object of a cluster");
+        problem.hint("give its folder to -k, or leave the file out")
+    })
 }
 
 /// kustomize and kpt mark files that only tools read.

@@ -71,6 +71,48 @@ impl Manifests {
     }
 }
 
+impl Object {
+    /// The object where it belongs, once its kind's scope is known: for objects that were resolved
+    /// with [`UnknownKinds::Wait`] before their kind appeared. The second part is a warning.
+    ///
+    /// # Errors
+    ///
+    /// It needs a namespace that nobody named, or has another than was asked for.
+    pub fn placed(
+        mut self,
+        scope: Scope,
+        options: &ResolveOptions,
+    ) -> Result<(Self, Option<Problem>), Problem> {
+        let place = self.place().clone();
+        let default = options.default_namespace.as_deref();
+        let mut warning = None;
+        match (scope, self.id().namespace(), default) {
+            (Scope::Cluster | Scope::Unknown, "", _) => {}
+            (Scope::Cluster, namespace, _) => {
+                let message =
+                    format!("the kind has no namespaces; left out metadata.namespace {namespace:?}");
+                warning = Some(Problem::new(place, message).about(self.id()));
+                self.set_namespace(None);
+            }
+            (Scope::Namespaced, "", Some(default)) => self.set_namespace(Some(default)),
+            (Scope::Namespaced, "", None) => {
+                let problem = Problem::new(place, "has no metadata.namespace, and there is no default");
+                return Err(problem
+                    .about(self.id())
+                    .hint("set metadata.namespace, or give a default with -n"));
+            }
+            (_, namespace, Some(wanted)) if options.enforce_namespace && wanted != namespace => {
+                let message = format!("is in namespace {namespace:?}, but {wanted:?} was asked for");
+                let hint = format!("leave out -n, or give -n {namespace}");
+                return Err(Problem::new(place, message).about(self.id()).hint(hint));
+            }
+            _ => {}
+        }
+        self.scope = scope;
+        Ok((self, warning))
+    }
+}
+
 struct Step<'a> {
     options: &'a ResolveOptions,
     problems: Vec<Problem>,
@@ -80,7 +122,7 @@ struct Step<'a> {
 impl Step<'_> {
     fn namespace<F: FnMut(&GroupKind, &str) -> ScopeAnswer>(
         &mut self,
-        mut object: Object,
+        object: Object,
         kinds: &mut Kinds<F>,
     ) -> Result<Object, Problem> {
         let place = object.place().clone();
@@ -96,31 +138,8 @@ impl Step<'_> {
                 });
             }
         };
-        let default = self.options.default_namespace.as_deref();
-        let wanted = default.filter(|_| self.options.enforce_namespace);
-        match (scope, object.id().namespace(), default) {
-            (Scope::Cluster, "", _) | (Scope::Unknown, "", _) => {}
-            (Scope::Cluster, namespace, _) => {
-                let message =
-                    format!("the kind has no namespaces; left out metadata.namespace {namespace:?}");
-                self.warnings.push(Problem::new(place, message).about(object.id()));
-                object.set_namespace(None);
-            }
-            (Scope::Namespaced, "", Some(default)) => object.set_namespace(Some(default)),
-            (Scope::Namespaced, "", None) => {
-                let problem = Problem::new(place, "has no metadata.namespace, and there is no default");
-                return Err(problem.hint("set metadata.namespace, or give a default with -n"));
-            }
-            (_, namespace, _) => {
-                if let Some(wanted) = wanted.filter(|wanted| *wanted != namespace) {
-                    let message = format!("is in namespace {namespace:?}, but {wanted:?} was asked for");
-                    return Err(
-                        Problem::new(place, message).hint(format!("leave out -n, or give -n {namespace}"))
-                    );
-                }
-            }
-        }
-        object.scope = scope;
+        let (object, warning) = object.placed(scope, self.options)?;
+        self.warnings.extend(warning);
         Ok(object)
     }
 

@@ -1,6 +1,14 @@
 //! Manifests as users write them, through the public face of the module.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "this is all test code"
+)]
+
 mod files;
+mod objects;
 mod problems;
 mod readings;
 mod resolve;

@@ -92,7 +92,7 @@ fn what_is_wrong_with_one_document() {
         ),
         (
             "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: []\n",
-            "a.yaml:1: metadata.name is missing\n  this is a kustomization: give its folder to -k",
+            "a.yaml:1: is a kustomization, not an object of a cluster\n  give its folder to -k, or leave the file out",
         ),
         ("apiVersion: v1\nkind: List\n", "a.yaml:1: a List without items"),
         ("kind: List\nitems: {}\n", "a.yaml:1: items must be a list"),
