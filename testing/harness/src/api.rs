@@ -7,7 +7,6 @@ use ureq::http::Request;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, AsSendBody};
 
-use crate::credentials::{HARNESS, token};
 use crate::error::{Context, Error};
 
 /// A connection to one API server as its administrator. Its requests are not counted.
@@ -46,7 +45,7 @@ impl Reply {
 }
 
 impl Api {
-    pub(crate) fn new(server: &str, ca_pem: &str) -> Result<Self, Error> {
+    pub(crate) fn new(server: &str, ca_pem: &str, token: String) -> Result<Self, Error> {
         let ca = Certificate::from_pem(ca_pem.as_bytes())
             .context(|| "cannot read the CA certificate".to_owned())?;
         let agent = Agent::config_builder()
@@ -57,7 +56,7 @@ impl Api {
             .user_agent("kubesettle-harness")
             .build()
             .new_agent();
-        Ok(Self { agent, server: server.to_owned(), token: token(HARNESS) })
+        Ok(Self { agent, server: server.to_owned(), token })
     }
 
     /// GET of a path such as `/api/v1/nodes`.

@@ -1,7 +1,8 @@
 //! Who may talk to the API server: the static token file, and kubeconfigs for its users.
 
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Context, Error};
@@ -24,33 +25,49 @@ pub(crate) fn limited(number: usize) -> String {
     format!("user-{number:02}")
 }
 
-/// The token of a user. The server listens on loopback and lives as long as a test.
-pub(crate) fn token(user: &str) -> String {
-    format!("token-of-{}", user.replace(':', "-"))
+/// The secrets of one control plane. Other people on the machine can reach its port.
+#[derive(Debug)]
+pub(crate) struct Credentials {
+    secret: String,
 }
 
-/// Writes the file for `--token-auth-file`.
-pub(crate) fn write_tokens(path: &Path) -> Result<(), Error> {
-    let mut lines = String::new();
-    for user in MASTERS {
-        let _ = writeln!(lines, "{},{user},{user},\"system:masters\"", token(user));
+impl Credentials {
+    pub(crate) fn random() -> Result<Self, Error> {
+        let mut bytes = [0; 16];
+        File::open("/dev/urandom")
+            .and_then(|mut source| source.read_exact(&mut bytes))
+            .context(|| "cannot read /dev/urandom".to_owned())?;
+        Ok(Self { secret: bytes.iter().map(|byte| format!("{byte:02x}")).collect() })
     }
-    for user in (0..LIMITED_USERS).map(limited) {
-        let _ = writeln!(lines, "{},{user},{user}", token(&user));
-    }
-    fs::write(path, lines).context(|| format!("cannot write {}", path.display()))
-}
 
-/// Writes a kubeconfig with one context, and returns its path.
-pub(crate) fn write_kubeconfig(
-    path: PathBuf,
-    server: &str,
-    ca: &Path,
-    user: &str,
-    namespace: &str,
-) -> Result<PathBuf, Error> {
-    let text = format!(
-        "\
+    /// The bearer token of a user.
+    pub(crate) fn token(&self, user: &str) -> String {
+        format!("{}-{}", user.replace(':', "-"), self.secret)
+    }
+
+    /// Writes the file for `--token-auth-file`.
+    pub(crate) fn write_tokens(&self, path: &Path) -> Result<(), Error> {
+        let mut lines = String::new();
+        for user in MASTERS {
+            let _ = writeln!(lines, "{},{user},{user},\"system:masters\"", self.token(user));
+        }
+        for user in (0..LIMITED_USERS).map(limited) {
+            let _ = writeln!(lines, "{},{user},{user}", self.token(&user));
+        }
+        fs::write(path, lines).context(|| format!("cannot write {}", path.display()))
+    }
+
+    /// Writes a kubeconfig with one context, and returns its path.
+    pub(crate) fn write_kubeconfig(
+        &self,
+        path: PathBuf,
+        server: &str,
+        ca: &Path,
+        user: &str,
+        namespace: &str,
+    ) -> Result<PathBuf, Error> {
+        let text = format!(
+            "\
 apiVersion: v1
 kind: Config
 current-context: test
@@ -70,8 +87,9 @@ contexts:
     user: {user:?}
     namespace: {namespace}
 ",
-        token = token(user),
-    );
-    fs::write(&path, text).context(|| format!("cannot write {}", path.display()))?;
-    Ok(path)
+            token = self.token(user),
+        );
+        fs::write(&path, text).context(|| format!("cannot write {}", path.display()))?;
+        Ok(path)
+    }
 }

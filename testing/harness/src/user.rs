@@ -173,6 +173,6 @@ impl User<'_> {
 
     /// Its bearer token.
     pub fn token(&self) -> String {
-        credentials::token(&self.name)
+        self.plane.credentials.token(&self.name)
     }
 }

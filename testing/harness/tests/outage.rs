@@ -14,11 +14,16 @@ fn an_api_server_comes_back_at_the_same_address_with_its_data() {
     ns.kubectl(&["create", "configmap", "kept"]).success();
     let url = plane.url().to_owned();
 
+    let mark = plane.mark();
+
     plane.stop(Part::ApiServer);
     assert!(!ns.kubectl(&["get", "configmap", "kept"]).stderr.is_empty());
     plane.start_again(Part::ApiServer);
     assert_eq!(plane.url(), url);
     ns.kubectl(&["get", "configmap", "kept"]).success();
+
+    let reads = plane.requests().since(mark).verb("get").resource("configmaps");
+    assert_eq!(reads.count(), 1, "{reads}");
 
     // The other parts find it again.
     ns.kubectl(&["create", "deployment", "web", "--image=web:1"]).success();

@@ -9,8 +9,12 @@ use crate::workspace;
 pub(super) fn section(count: usize, nodes: usize, rounds: usize, table: &str) -> String {
     let turns = if rounds == 1 { "one run each".to_owned() } else { format!("medians of {rounds} runs") };
     format!(
-        "{count} Deployments of one replica in one namespace, {nodes} nodes, {}, {turns}; \
-         `cargo xtask bench s1 --count {count} --rounds {rounds}`.\n{table}",
+        "\
+{count} Deployments of one replica in one namespace, {nodes} nodes, {}, {turns}; the tools take turns on
+one control plane (`cargo xtask bench s1 --count {count} --rounds {rounds}`). *floor* is the least a client
+can do: one apply per object, one watch (`testing/peers/floor`). *kapply* is the one that
+`testing/peers/go.mod` pins. Requests are those of the API server's audit log, bytes those on the wire.
+{table}",
         machine()
     )
 }

@@ -8,6 +8,7 @@ mod start;
 
 use std::ffi::OsStr;
 use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -17,7 +18,7 @@ pub use builder::Builder;
 pub use parts::Part;
 
 use crate::audit::{AuditLog, Mark, Requests};
-use crate::credentials::{ADMIN, write_kubeconfig};
+use crate::credentials::{ADMIN, Credentials};
 use crate::namespace::Namespace;
 use crate::pki::Pki;
 use crate::ports::Port;
@@ -40,7 +41,9 @@ pub struct ControlPlane {
     kubeconfigs: AtomicUsize,
     pub(crate) url: String,
     pki: Pki,
-    _ports: [Port; 3],
+    pub(crate) credentials: Credentials,
+    /// Of etcd's clients, of etcd's peers, of the API server.
+    ports: [Port; 3],
     dir: Dir,
 }
 
@@ -53,6 +56,11 @@ impl ControlPlane {
     /// The address of the API server, `https://127.0.0.1:PORT`.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// The same for a forwarder of a test's own. Its certificate names 127.0.0.1 and localhost.
+    pub fn address(&self) -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, self.ports[2].number()).into()
     }
 
     /// A kubeconfig of a user with every right (named `admin` in the audit log).
@@ -150,15 +158,15 @@ impl ControlPlane {
     ///
     /// When no port is free.
     pub fn proxy(&self) -> TcpProxy {
-        let port = self.url.rsplit(':').next().and_then(|port| port.parse().ok()).unwrap_or(0);
-        TcpProxy::start(([127, 0, 0, 1], port).into()).unwrap_or_else(|error| panic!("{error}"))
+        TcpProxy::start(self.address()).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// A kubeconfig for any user at any address.
     pub(crate) fn write_kubeconfig(&self, user: &str, server: &str, namespace: &str) -> PathBuf {
         let number = self.kubeconfigs.fetch_add(1, Ordering::Relaxed);
         let path = self.dir.path.join(format!("kubeconfig-{user}-{number}.yaml"));
-        write_kubeconfig(path, server, &self.pki.ca, user, namespace)
+        self.credentials
+            .write_kubeconfig(path, server, &self.pki.ca, user, namespace)
             .unwrap_or_else(|error| panic!("{error}"))
     }
 }

@@ -1,6 +1,7 @@
 //! Starting a control plane, step by step.
 
 use std::fs;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -9,7 +10,7 @@ use super::parts::{Part, Parts, Recipe};
 use super::{Builder, ControlPlane, Dir, flags, keep_logs_on_panic, nodes};
 use crate::audit::{self, AuditLog};
 use crate::binaries::{self, Binary};
-use crate::credentials::{self, write_kubeconfig};
+use crate::credentials::{self, Credentials};
 use crate::error::{Context, Error};
 use crate::pki::Pki;
 use crate::ports::Port;
@@ -51,21 +52,23 @@ fn prepare(kubectl: PathBuf) -> Result<(ControlPlane, flags::Ports), Error> {
     let reserved = [Port::reserve()?, Port::reserve()?, Port::reserve()?];
     let [etcd, etcd_peer, api] = reserved.each_ref().map(Port::number);
     let pki = Pki::create(&dir.path.join("pki"))?;
-    credentials::write_tokens(&dir.path.join("tokens.csv"))?;
+    let credentials = Credentials::random()?;
+    credentials.write_tokens(&dir.path.join("tokens.csv"))?;
     audit::write_policy(&dir.path.join("audit-policy.yaml"))?;
     let url = format!("https://127.0.0.1:{api}");
     let kubeconfig = dir.path.join("kubeconfig.yaml");
     let plane = ControlPlane {
         parts: Parts::new(),
-        api: Api::new(&url, &pki.ca_pem)?,
+        api: Api::new(&url, &pki.ca_pem, credentials.token(credentials::HARNESS))?,
         audit: AuditLog::new(dir.data().join("audit.log")),
-        admin: write_kubeconfig(kubeconfig, &url, &pki.ca, credentials::ADMIN, "default")?,
+        admin: credentials.write_kubeconfig(kubeconfig, &url, &pki.ca, credentials::ADMIN, "default")?,
         kubectl,
         users: AtomicUsize::new(0),
         kubeconfigs: AtomicUsize::new(0),
         url,
         pki,
-        _ports: reserved,
+        credentials,
+        ports: reserved,
         dir,
     };
     Ok((plane, flags::Ports { etcd, etcd_peer, api }))
@@ -79,6 +82,8 @@ fn make_dir() -> Result<Dir, Error> {
     // The place of an earlier process with this id, whose logs were kept.
     let _ = fs::remove_dir_all(&path);
     guard::directory(&path);
+    let made = fs::DirBuilder::new().mode(0o700).create(&path);
+    made.context(|| format!("cannot make {}", path.display()))?;
     let dir = Dir { path };
     for part in [dir.logs(), dir.data(), dir.path.join("home")] {
         fs::create_dir_all(&part).context(|| format!("cannot make {}", part.display()))?;
@@ -119,7 +124,7 @@ impl ControlPlane {
     ) -> Result<(), Error> {
         let kubeconfig = |user: &str| {
             let path = self.dir.path.join(format!("{}.kubeconfig", part.name()));
-            write_kubeconfig(path, &self.url, &self.pki.ca, user, "default")
+            self.credentials.write_kubeconfig(path, &self.url, &self.pki.ca, user, "default")
         };
         let args = match part {
             Part::Etcd => flags::etcd(&self.dir, ports),
