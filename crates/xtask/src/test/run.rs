@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use harness::guard;
@@ -28,16 +28,7 @@ impl Failure {
 pub(super) fn cargo(args: &[&str], env: &[(&str, &str)]) -> Result<Counts, Failure> {
     let shown = format!("cargo {}", args.join(" "));
     println!("  {shown}");
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    // What cargo told this process about its own package would make it build others anew.
-    for (name, _) in std::env::vars_os() {
-        if name
-            .to_str()
-            .is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_"))
-        {
-            command.env_remove(name);
-        }
-    }
+    let mut command = workspace::cargo();
     command
         .args(args)
         .envs(env.iter().copied())
