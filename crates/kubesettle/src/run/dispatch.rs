@@ -38,7 +38,12 @@ struct Node {
     conclusion: Option<Conclusion>,
     /// Its kind has been said to be missing.
     kind_missing_told: bool,
+    /// How often discovery was asked for the kind it defines.
+    looks: u32,
 }
+
+/// Established and served are different instants; discovery is asked once a second at most.
+const LOOKS_FOR_A_KIND: u32 = 5;
 
 #[derive(Debug, Default, PartialEq)]
 enum Phase {
@@ -58,6 +63,8 @@ enum Phase {
 enum Answer {
     Applied(Result<Written, ApiError>),
     Deleted(Result<Deletion, ApiError>),
+    /// Discovery was asked again because this CRD was established.
+    Discovered,
 }
 
 struct Dispatcher {
@@ -378,12 +385,15 @@ impl Dispatcher {
     }
 
     async fn answer(&mut self, node: usize, answer: Answer) -> Result<(), Closed> {
-        let error = match &answer {
-            Answer::Applied(Err(error)) | Answer::Deleted(Err(error)) => Some(error.class),
-            _ => None,
-        };
-        self.pace.leave(error == Some(ErrorClass::Throttled));
+        match &answer {
+            Answer::Discovered => {}
+            Answer::Applied(Err(error)) | Answer::Deleted(Err(error)) => {
+                self.pace.leave(error.class == ErrorClass::Throttled);
+            }
+            Answer::Applied(Ok(_)) | Answer::Deleted(Ok(_)) => self.pace.leave(false),
+        }
         match answer {
+            Answer::Discovered => self.discovered(node).await?,
             Answer::Applied(Ok(written)) if written.deleting => {
                 let message = "the object is being deleted";
                 self.failed(node, Action::Apply, ApiError::local(ErrorClass::Terminating, message)).await;
@@ -531,13 +541,13 @@ impl Dispatcher {
         }
         let id = self.steps[target].id().clone();
         let (status, was) = (verdict.status, self.nodes[target].conclusion.clone());
-        if self.over_after_settling(target, status) {
+        if self.over_after_settling(target, status) || self.not_deleted_yet(target, status) {
             return;
         }
         self.emit.tell(Body::Verdict { id, verdict }).await;
         match (self.operation, status) {
             (Operation::Apply, Status::Current) | (Operation::Destroy, Status::NotFound) => {
-                self.schedule.reach(target, Milestone::Settled);
+                self.settled(target);
                 if was != Some(Conclusion::Settled) {
                     self.conclude(target, Conclusion::Settled).await;
                 }
@@ -555,6 +565,38 @@ impl Dispatcher {
         }
     }
 
+    /// Lets those start that waited for this object. A CRD is usable only when discovery has its kind.
+    fn settled(&mut self, node: usize) {
+        let defines = self.steps[node].object.crd().filter(|_| self.operation == Operation::Apply);
+        match defines {
+            Some(crd) if self.cluster.resource(crd.group_kind(), None).is_none() => self.discover(node),
+            _ => self.schedule.reach(node, Milestone::Settled),
+        }
+    }
+
+    fn discover(&mut self, node: usize) {
+        let cluster = self.cluster.clone();
+        self.requests.push(Box::pin(async move {
+            // A failure shows in the table, which then still lacks the kind.
+            let _ = cluster.refresh_discovery().await;
+            (node, Answer::Discovered)
+        }));
+    }
+
+    /// Objects of a kind that discovery does not have yet are let go after a few looks: their own
+    /// retries wait for it.
+    async fn discovered(&mut self, node: usize) -> Result<(), Closed> {
+        let Some(crd) = self.steps[node].object.crd() else { return Ok(()) };
+        let served = self.cluster.resource(crd.group_kind(), None).is_some();
+        self.nodes[node].looks += 1;
+        if !served && self.nodes[node].looks < LOOKS_FOR_A_KIND && self.stopping.is_none() {
+            self.discover(node);
+            return Ok(());
+        }
+        self.schedule.reach(node, Milestone::Settled);
+        self.hub.kinds_changed().await
+    }
+
     /// Verdicts of an object whose story is over are not told: a Job that finished may be taken away.
     fn over_after_settling(&self, node: usize, status: Status) -> bool {
         let settled = self.nodes[node].conclusion == Some(Conclusion::Settled);
@@ -565,6 +607,13 @@ impl Dispatcher {
             Some(_) if !settled => true,
             Some(_) => self.operation == Operation::Destroy || finished_job,
         }
+    }
+
+    /// The server accepted the deletion; a state from before that tells nothing.
+    fn not_deleted_yet(&self, node: usize, status: Status) -> bool {
+        self.operation == Operation::Destroy
+            && !matches!(status, Status::Terminating | Status::NotFound | Status::Unknown)
+            && !self.created_anew(node)
     }
 
     /// What had settled has not any more: its wait goes on.
@@ -646,13 +695,6 @@ impl Dispatcher {
         self.nodes[node].phase = Phase::Over;
         self.open = self.open.saturating_sub(usize::from(self.nodes[node].conclusion.is_none()));
         self.nodes[node].conclusion = Some(conclusion.clone());
-        if self.operation == Operation::Apply
-            && conclusion == Conclusion::Settled
-            && id.group_kind().is("apiextensions.k8s.io", "CustomResourceDefinition")
-        {
-            // Its kind is served any moment: objects of it need not wait for the next look.
-            let _ = self.hub.kinds_changed().await;
-        }
         self.emit.tell(Body::Concluded { id, conclusion }).await;
         if timed_out {
             Box::pin(self.stop_dependents(node)).await;

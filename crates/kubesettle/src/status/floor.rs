@@ -22,8 +22,9 @@ impl Floor {
     /// Else the uid and the generation do; absence is then believed only of a kind without them.
     pub(crate) fn reached_by(&self, presence: &Presence) -> bool {
         match presence {
-            Presence::Pending => false,
-            Presence::NotServed | Presence::Unknown(_) => true,
+            // A kind that is not served is old news: we have just written an object of it.
+            Presence::Pending | Presence::NotServed => false,
+            Presence::Unknown(_) => true,
             Presence::Absent { as_of } => match (as_of, self.version) {
                 (Some(as_of), Some(version)) => *as_of >= version,
                 _ => true,

@@ -50,6 +50,8 @@ struct Tracked {
     id: ObjectId,
     state: TargetState,
     floor: Option<Floor>,
+    /// A state at or after the floor has been seen, or too much time has passed to wait for one.
+    reached: bool,
     history: History,
     verdict: Option<Verdict>,
     /// When its own object last changed.
@@ -102,6 +104,7 @@ impl Watcher {
                 id: target.id.clone(),
                 state: TargetState { presence: Presence::Pending, children: None, gap: None },
                 floor: None,
+                reached: true,
                 history: History::default(),
                 verdict: None,
                 moved: now,
@@ -201,6 +204,7 @@ impl Watcher {
     pub async fn floor(&mut self, target: usize, floor: Floor) -> Result<bool, Closed> {
         if let Some(tracked) = self.targets.get_mut(target) {
             tracked.floor = Some(floor);
+            tracked.reached = false;
             tracked.verdict = None;
             tracked.history = History::default();
         }
@@ -254,7 +258,7 @@ impl Watcher {
         let Some(tracked) = self.targets.get_mut(target).filter(|tracked| tracked.judged) else {
             return Ok(false);
         };
-        let fresh = tracked.floor.as_ref().is_none_or(|floor| floor.reached_by(&tracked.state.presence));
+        let fresh = tracked.catch_up();
         let verdict = if fresh { judge(tracked, &self.facts, &self.policy, self.clock.now()) } else { None };
         let settled = verdict.as_ref().is_some_and(|verdict| verdict.status == Status::Current);
         let wants = self.children
@@ -287,6 +291,19 @@ impl Watcher {
         if let Some(at) = at {
             self.due.insert((at, target));
         }
+    }
+}
+
+impl Tracked {
+    /// True when the state is at or after the floor. Once that was so, a kind that is served no more
+    /// counts too: its CRD went.
+    fn catch_up(&mut self) -> bool {
+        let Some(floor) = &self.floor else { return true };
+        if floor.reached_by(&self.state.presence) {
+            self.reached = true;
+            return true;
+        }
+        self.reached && matches!(self.state.presence, Presence::NotServed)
     }
 }
 
