@@ -2,7 +2,7 @@ use kstatus::Status;
 use serde_json::Value;
 
 use super::*;
-use crate::error::{ErrorClass, FieldCause};
+use crate::error::{ErrorClass, ExitClass, FieldCause};
 use crate::event::fixtures::{deployment, event, image_missing, namespace, start, stream, verdict};
 use crate::event::{Awaited, Operation};
 use crate::id::GroupKind;
