@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let generic = std::env::args().any(|argument| argument == "--generic");
-    let book = Rulebook { ecosystems: !generic, ..Rulebook::default() };
+    let book = if generic { Rulebook::habits_only() } else { Rulebook::default() };
     let (facts, policy) = (Facts::default(), Policy::default());
     for line in std::io::stdin().lock().lines() {
         let record: Value = serde_json::from_str(&line?)?;

@@ -39,6 +39,7 @@ pub fn assess(target: &Digest, around: &Surroundings<'_>, history: &mut History)
         Status::Current => {
             let note = rules::note(target, around.children);
             verdict.causes.extend(note.map(|found| shown(target, &found)));
+            history.note_settled(around.now);
         }
         Status::NotFound | Status::Unknown => {}
     }
@@ -181,16 +182,21 @@ fn explain(target: &Digest, around: &Surroundings<'_>, history: &mut History, ve
     for cause in &causes {
         sooner(&mut verdict.reassess_at, cause.fails_at);
     }
-    let first = causes.first().or(too_young.as_ref());
-    match first {
-        Some(cause) if cause.fatal && verdict.status == Status::InProgress => {
+    let specific = causes.first().or(too_young.as_ref());
+    let fatal = causes.iter().find(|cause| cause.fatal);
+    match (fatal, specific) {
+        (Some(fatal), _) if verdict.status == Status::InProgress => {
             verdict.status = Status::Failed;
-            verdict.reason = Reason::new(cause.code.as_str());
-            verdict.message = join(&cause.message, &verdict.message);
+            verdict.reason = Reason::new(fatal.code.as_str());
             verdict.reassess_at = None;
+            let own = std::mem::replace(&mut verdict.message, fatal.message.clone());
+            let specific = specific.filter(|cause| cause.object != fatal.object);
+            for more in specific.map(|cause| cause.message.as_str()).into_iter().chain([&*own]) {
+                verdict.message = join(&verdict.message, more);
+            }
         }
-        Some(cause) => verdict.message = join(&verdict.message, &cause.message),
-        None => {}
+        (_, Some(cause)) => verdict.message = join(&verdict.message, &cause.message),
+        (_, None) => {}
     }
     verdict.causes = causes;
 }
@@ -232,14 +238,20 @@ fn timed(target: &Digest, around: &Surroundings<'_>, history: &mut History, foun
     let since = finding.since.unwrap_or(seen).min(seen);
     cause.since = Some(since);
     let policy = around.policy;
-    let hold = if finding.advisory {
-        Hold::Never
-    } else {
-        let refused = finding.code == CauseCode::Unschedulable
-            && scale_up(found.object(), target, around) == Some(ScaleUp::Refused);
-        let default = if refused { policy.scale_up_refused } else { policy.hold(finding.code) };
-        target.hold(finding.code).unwrap_or(default)
+    let unschedulable = finding.code == CauseCode::Unschedulable;
+    let autoscaler = unschedulable.then(|| scale_up(found.object(), target, around)).flatten();
+    let asked = target.hold(finding.code);
+    let hold = match autoscaler {
+        _ if finding.advisory => Hold::Never,
+        Some(ScaleUp::UnderWay) => Hold::Never,
+        Some(ScaleUp::Refused) => asked.unwrap_or(policy.scale_up_refused),
+        None => asked.unwrap_or(policy.hold(finding.code)),
     };
+    match autoscaler {
+        Some(ScaleUp::UnderWay) => cause.message.push_str("; a node is being added for it"),
+        Some(ScaleUp::Refused) => cause.message.push_str("; the autoscaler adds no node for it"),
+        None => {}
+    }
     match hold {
         Hold::Never => {}
         Hold::Millis(hold) => {
@@ -248,11 +260,11 @@ fn timed(target: &Digest, around: &Surroundings<'_>, history: &mut History, foun
             cause.fails_at = (!cause.fatal).then_some(ends);
         }
         Hold::Restarts(limit) => {
-            cause.fatal = finding.restarts >= limit && !history.was_ready(found.object().uid());
+            cause.fatal = finding.restarts >= limit && !history.was_ready(found.object());
         }
     }
     let grace_ends = since.plus(millis(policy.unschedulable_grace));
-    if finding.code == CauseCode::Unschedulable && now < grace_ends && !cause.fatal {
+    if unschedulable && now < grace_ends && !cause.fatal {
         return Timed::Until(cause, grace_ends);
     }
     Timed::Cause(cause)

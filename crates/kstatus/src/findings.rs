@@ -66,6 +66,9 @@ pub(crate) fn collect<'a>(
         }
         for mut item in here {
             item.remedy = remedy;
+            if owner.is_some_and(|owner| rules::owner_judges(owner, item.finding.code)) {
+                item.finding.to_mut().advisory = true;
+            }
             fold(&mut found, item);
         }
     }
@@ -143,12 +146,12 @@ fn fold<'a>(found: &mut Vec<Found<'a>>, item: Found<'a>) {
     other.count = count;
 }
 
-/// Most specific first: what fails the object, what is about to, what was found deepest; then in
-/// the order of the table of causes.
+/// Most specific first: what was found deepest; there what fails the object before what is about
+/// to, and that before what is only shown; then in the order of the table of causes.
 pub(crate) fn order(causes: &mut [Cause]) {
     let rank = |code: CauseCode| DEFAULT_HOLDS.iter().position(|row| row.code == code);
     causes.sort_by_key(|cause| {
         let depth = std::cmp::Reverse(cause.chain.len());
-        (!cause.fatal, cause.fails_at.is_none(), depth, rank(cause.code))
+        (depth, !cause.fatal, cause.fails_at.is_none(), rank(cause.code))
     });
 }

@@ -1,4 +1,5 @@
 use crate::cause::CauseCode;
+use crate::digest::Digest;
 use crate::time::Timestamp;
 use crate::uid::Uid;
 
@@ -15,6 +16,8 @@ pub struct History {
     best: i64,
     sightings: Vec<Sighting>,
     ever_ready: Vec<Uid>,
+    /// When the object was last current.
+    settled: Option<Timestamp>,
 }
 
 /// One cause that is being watched.
@@ -84,8 +87,14 @@ impl History {
         self.ever_ready = kept;
     }
 
-    pub(crate) fn was_ready(&self, pod: Option<Uid>) -> bool {
-        pod.is_some_and(|pod| self.ever_ready.contains(&pod))
+    /// Notes that the object is current, and so all its pods of now are ready.
+    pub(crate) fn note_settled(&mut self, now: Timestamp) {
+        self.settled = Some(now);
+    }
+
+    pub(crate) fn was_ready(&self, pod: &Digest) -> bool {
+        let seen = pod.uid().is_some_and(|uid| self.ever_ready.contains(&uid));
+        seen || matches!((pod.created(), self.settled), (Some(created), Some(settled)) if created < settled)
     }
 }
 

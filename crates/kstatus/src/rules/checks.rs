@@ -167,12 +167,12 @@ fn objection(check: &Check, view: &View<'_>) -> Objection {
         }
         Check::Same(one, other) => {
             let [first, second] = [one, other].map(|path| values(view, path));
-            let pairs = first.iter().zip(second.iter());
+            let mut pairs = first.iter().zip(second.iter());
             let differ = |(a, b): &(&Leaf<'_>, &Leaf<'_>)| {
                 let [a, b] = [**a, **b].map(|value| value.word().unwrap_or_default());
                 a.is_empty() || a != b
             };
-            pairs.filter(differ).next().map(|(a, b)| {
+            pairs.find(differ).map(|(a, b)| {
                 let [a, b] = [*a, *b].map(|value| value.word().unwrap_or_default());
                 let message = format!("{one} ({a}) is not yet {other} ({b})");
                 (InProgress, Telling::new(clipped(&message)))

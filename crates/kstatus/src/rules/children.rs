@@ -104,6 +104,12 @@ pub(crate) fn old_revision_matters(owner: &Digest, child: &Digest) -> Option<&'s
     stuck.then_some("it is of the previous revision and blocks the rollout; delete the pod to go on")
 }
 
+/// Whether a cause found on `child` is its owner's to judge: a Job counts the failures of its pods
+/// itself and says when they are too many.
+pub(crate) fn owner_judges(owner: &Digest, code: CauseCode) -> bool {
+    owner.kind().is("batch", "Job") && code == CauseCode::CrashLoopBackOff
+}
+
 /// Whether what the object says is about its present generation. Before that its descendants are
 /// those of the generation before.
 pub(crate) fn is_observed(own: &Own) -> bool {

@@ -584,7 +584,7 @@ pub(super) const TABLE: &[Known] = &[
     speaks(
         "operator.openshift.io",
         "IngressController",
-        &[NotTrue(&["Degraded", "Progressing"]), True(&["Available"])],
+        &[NotTrue(&["Degraded", "Progressing", "DeploymentRollingOut"]), True(&["Available"])],
     ),
     speaks(
         "grafana.integreatly.org",

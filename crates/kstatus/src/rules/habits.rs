@@ -300,13 +300,13 @@ const STATE_ENDS: &[&str] = &["phase", "state", "status", "health", "compliant"]
 fn state_words<'a>(view: &View<'a>) -> Vec<(Cow<'a, str>, Cow<'a, str>)> {
     let mut found = Vec::new();
     for (name, leaf) in view.status.entries() {
-        collect_words(name, *leaf, 0, &mut found);
+        collect_words(name.clone(), *leaf, 0, &mut found);
     }
     found
 }
 
 fn collect_words<'a>(
-    name: &Cow<'a, str>,
+    name: Cow<'a, str>,
     leaf: Leaf<'a>,
     depth: usize,
     found: &mut Vec<(Cow<'a, str>, Cow<'a, str>)>,
@@ -321,18 +321,18 @@ fn collect_words<'a>(
         let is_state = STATE_ENDS.iter().any(|end| lower.ends_with(end))
             && !other_time.iter().any(|start| lower.starts_with(start));
         if is_state {
-            found.push((name.clone(), word));
+            found.push((name, word));
         }
     } else if depth < 3 && !lower.starts_with("atprovider") {
         if leaf.is_list() {
             for item in leaf.items().into_iter().take(PARTS) {
                 for (name, leaf) in item.entries() {
-                    collect_words(&name, leaf, depth + 1, found);
+                    collect_words(name, leaf, depth + 1, found);
                 }
             }
         } else {
             for (name, leaf) in leaf.entries() {
-                collect_words(&name, leaf, depth + 1, found);
+                collect_words(name, leaf, depth + 1, found);
             }
         }
     }

@@ -27,7 +27,7 @@ pub fn generated_kinds(kind: &Kind) -> &'static [GroupKind] {
 }
 
 /// Kinds without a status: to exist is to be current.
-const STATUSLESS: &[GroupKind] = &[
+pub(super) const STATUSLESS: &[GroupKind] = &[
     ("", "ConfigMap"),
     ("", "Secret"),
     ("", "ServiceAccount"),

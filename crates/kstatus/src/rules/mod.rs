@@ -9,6 +9,7 @@ mod containers;
 mod daemonset;
 mod deletion;
 mod deployment;
+mod docs;
 mod ecosystems;
 mod events;
 mod generic;
@@ -22,9 +23,6 @@ mod statefulset;
 mod storage;
 mod words;
 
-#[cfg(test)]
-mod docs;
-
 use std::borrow::Cow;
 
 use crate::outcome::{Finding, Open, Own, Plain, Told};
@@ -32,8 +30,10 @@ use crate::verdict::{Progress, Status};
 use crate::view::{Condition, View};
 
 pub(crate) use children::{
-    event_counts, is_observed, note, old_revision_matters, relevant, replaces_in_order, revision_of, steps_of,
+    event_counts, is_observed, note, old_revision_matters, owner_judges, relevant, replaces_in_order,
+    revision_of, steps_of,
 };
+pub use docs::rules_as_markdown;
 pub(crate) use events::{ScaleUp, event_code, scale_up};
 pub use kinds::{GroupKind, generated_kinds, metadata_suffices};
 
@@ -131,18 +131,24 @@ pub(crate) const FAMILIES: &[&Family] = &[
     &cluster::SIGNING_REQUEST,
 ];
 
-/// Which rules a digest is made by.
+/// Which rules a digest is made by. `Default`: all of them.
 ///
 /// Rules a user brings (on the CRD, in a file) will stand here too, before the tables.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rulebook {
-    /// Whether the table of known custom kinds is used; without it they are judged by habits only.
-    pub ecosystems: bool,
+    ecosystems: bool,
 }
 
 impl Default for Rulebook {
     fn default() -> Self {
         Self { ecosystems: true }
+    }
+}
+
+impl Rulebook {
+    /// Without the table of known custom kinds: those are judged by habits only.
+    pub fn habits_only() -> Self {
+        Self { ecosystems: false }
     }
 }
 
