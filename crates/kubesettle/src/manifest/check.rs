@@ -8,7 +8,7 @@ use super::annotations;
 use super::crd;
 use super::extract;
 use super::locate::{self, Step};
-use super::object::{Facts, INVENTORY_ID, Object, Pairs, Scope};
+use super::object::{Facts, INVENTORY_ID, Object, Pairs, Scope, compact};
 use super::problem::{Place, Problem};
 use crate::id::{GroupKind, ObjectId};
 
@@ -63,11 +63,10 @@ pub(super) fn check(value: Value, origin: &Origin<'_>) -> Result<Option<Checked>
     let id = header.id();
     let warning = clean(&mut body).map(|message| Problem::new(origin.place.clone(), message).about(&id));
     let facts = facts(&id, &body, origin)?;
-    let json = serde_json::to_vec(&body).unwrap_or_default();
     let object = Object {
         id,
         api_version: header.api_version,
-        json: json.into(),
+        json: compact(&body),
         place: origin.place.clone(),
         on_disk: origin.on_disk,
         scope: Scope::Unknown,
@@ -123,7 +122,7 @@ fn facts(id: &ObjectId, body: &Value, origin: &Origin<'_>) -> Result<Facts, Vec<
         depends_on,
         substitutions,
         references: extract::references(id.group_kind(), body),
-        crd: crd::facts(id.group_kind(), body),
+        crd: crd::facts(id.group_kind(), body).map(Box::new),
     })
 }
 

@@ -116,7 +116,10 @@ pub(super) fn remove_duplicates(objects: &mut Vec<Object>, remark: &str) -> Vec<
     let mut problems = Vec::new();
     for object in objects.iter() {
         if let Some(other) = first.get(object.id()) {
-            let message = format!("is the same object as at {}{remark}", other.place());
+            let message = match other.place() == object.place() {
+                true => "is read twice; is its file given twice?".to_owned(),
+                false => format!("is the same object as at {}{remark}", other.place()),
+            };
             problems.push(Problem::new(object.place().clone(), message).about(object.id()));
             ambiguous.insert(object.id().clone());
         } else {

@@ -8,7 +8,10 @@
 //! # How the input is read
 //!
 //! * YAML as kubectl reads it (YAML 1.1 booleans, octals and merge keys), except that a key given
-//!   twice is an error. JSON as well, also several objects in a row. Integers keep all 64 bits.
+//!   twice is an error. JSON as well, also several objects in a row. Integers keep all 64 bits, which
+//!   they do not with kubectl above 2^63. Three odd spellings differ: `tRUE` is a boolean here and a
+//!   text there, `0X1F` and `1_000.5` are texts here and numbers there; and a key `on:` stays `on`
+//!   here and becomes `true` there.
 //! * A folder gives its `.yaml`, `.yml` and `.json` files, sorted, and those of its folders only when
 //!   asked. Unlike with kubectl, hidden files and folders are left out. Links to files are followed,
 //!   links to folders are not.

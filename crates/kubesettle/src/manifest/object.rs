@@ -51,7 +51,7 @@ pub(super) struct Facts {
     pub(super) depends_on: Box<[ObjectId]>,
     pub(super) substitutions: Box<[Substitution]>,
     pub(super) references: Box<[Reference]>,
-    pub(super) crd: Option<CrdFacts>,
+    pub(super) crd: Option<Box<CrdFacts>>,
 }
 
 pub(super) type Pairs = Box<[(Box<str>, Box<str>)]>;
@@ -135,7 +135,7 @@ impl Object {
 
     /// What a CustomResourceDefinition defines.
     pub fn crd(&self) -> Option<&CrdFacts> {
-        self.facts.crd.as_ref()
+        self.facts.crd.as_deref()
     }
 
     /// An object as the cluster holds it, to be ordered together with those of the input. Its place
@@ -186,12 +186,18 @@ impl Object {
         if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
             edit(metadata);
         }
-        serde_json::to_vec(&body).map_or_else(|_| self.json.clone(), Bytes::from)
+        compact(&body)
     }
 
     pub(crate) fn references(&self) -> &[Reference] {
         &self.facts.references
     }
+}
+
+/// JSON without a spare byte, in either sense.
+pub(super) fn compact(body: &Value) -> Bytes {
+    // A tree with text keys always has a JSON form.
+    serde_json::to_vec(body).unwrap_or_default().into_boxed_slice().into()
 }
 
 fn find<'a>(pairs: &'a Pairs, key: &str) -> Option<&'a str> {

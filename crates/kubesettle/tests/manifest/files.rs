@@ -116,6 +116,15 @@ d.yaml:1: configmap/a: is the same object as at a.yaml:1";
 }
 
 #[test]
+fn a_file_given_twice_is_told_as_such() {
+    let folder = Folder::new("twice");
+    folder.write("a.yaml", config_map("a", ""));
+    let found =
+        folder.load(&[folder.source("", false), folder.source("a.yaml", false)], &LoadOptions::default());
+    assert_eq!(found.unwrap_err(), "a.yaml:1: configmap/a: is read twice; is its file given twice?");
+}
+
+#[test]
 fn the_good_objects_can_be_had_beside_the_problems() {
     let folder = Folder::new("skip");
     folder.write("a.yaml", format!("{}---\nkind: x\n---\n{}", config_map("a", ""), config_map("b", "")));
