@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use http_body_util::Full;
 
 use super::answer;
-use super::credentials::{Credentials, Renewal};
+use super::credentials::{Credentials, Pass, Renewal};
 use super::discovery::refresh::Discovery;
 use super::transport::{Body, Stream, Transport};
 use crate::error::{ApiError, ErrorClass};
@@ -98,7 +98,7 @@ impl Inner {
     where
         F: Future<Output = Result<(Response<Body>, T), ApiError>>,
     {
-        let pass = self.credentials.pass().await?;
+        let pass = self.pass().await?;
         let answer = send(self.request(&ask, pass.header)?).await?;
         if answer.0.status() != StatusCode::UNAUTHORIZED {
             return Ok(answer);
@@ -107,12 +107,15 @@ impl Inner {
             return Ok(answer);
         }
         drop(answer);
-        let renewed = self.credentials.pass().await?;
-        if self.credentials.certified().await {
-            // Connections show the certificate that they were made with.
+        send(self.request(&ask, self.pass().await?.header)?).await
+    }
+
+    async fn pass(&self) -> Result<Pass, ApiError> {
+        let pass = self.credentials.pass().await?;
+        if pass.recertified {
             self.transport.forget_connections();
         }
-        send(self.request(&ask, renewed.header)?).await
+        Ok(pass)
     }
 
     fn request(&self, ask: &Ask, pass: Option<HeaderValue>) -> Result<Request<Full<Bytes>>, ApiError> {

@@ -342,6 +342,21 @@ async fn a_rejected_token_is_renewed_once_and_the_request_sent_again() {
     assert_eq!(script.seen().len(), 4);
 }
 
+/// Embedders spawn these on any runtime.
+#[test]
+fn everything_can_move_between_threads() {
+    fn send<T: Send>(_: T) {}
+    fn shared<T: Send + Sync>() {}
+    shared::<Cluster>();
+    let cluster = Cluster::from_service(silent(), "default");
+    let (kind, params) = (configmaps(), ApplyParams::new("m"));
+    send(cluster.apply(&kind, "", "", Bytes::new(), &params));
+    send(cluster.list(&kind, &Scope::Cluster, ListPage::default(), Content::Full));
+    send(cluster.watch(&kind, &Scope::Cluster, WatchStart::StreamingList, Duration::ZERO, Content::Full));
+    send(cluster.refresh_discovery());
+    send(async |mut lines: Lines| lines.next().await.map(|line| line.is_some()));
+}
+
 #[tokio::test]
 async fn logs_and_version() {
     let script = Script::default();

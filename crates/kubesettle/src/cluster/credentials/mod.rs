@@ -56,6 +56,8 @@ struct State {
 pub(super) struct Pass {
     pub(super) header: Option<HeaderValue>,
     pub(super) serial: u64,
+    /// There is a new client certificate, which only new connections show.
+    pub(super) recertified: bool,
 }
 
 /// What a rejection led to.
@@ -91,7 +93,7 @@ impl Credentials {
     /// meantime wait for that one run.
     pub(super) async fn pass(&self) -> Result<Pass, ApiError> {
         if let Source::Fixed(header) = &self.source {
-            return Ok(Pass { header: header.clone(), serial: 0 });
+            return Ok(Pass { header: header.clone(), serial: 0, recertified: false });
         }
         let mut state = self.state.lock().await;
         let due = match state.until {
@@ -99,10 +101,8 @@ impl Credentials {
             Some(until) => Instant::now() >= until,
             None => false,
         };
-        if due {
-            self.renew(&mut state).await?;
-        }
-        Ok(Pass { header: state.header.clone(), serial: state.serial })
+        let recertified = due && self.renew(&mut state).await?;
+        Ok(Pass { header: state.header.clone(), serial: state.serial, recertified })
     }
 
     /// Tells that the server rejected the credentials of `serial`.
@@ -121,8 +121,10 @@ impl Credentials {
         Renewal::Worth
     }
 
-    async fn renew(&self, state: &mut State) -> Result<(), ApiError> {
+    /// True when there is another client certificate than before.
+    async fn renew(&self, state: &mut State) -> Result<bool, ApiError> {
         let now = Instant::now();
+        let mut recertified = false;
         match &self.source {
             Source::Fixed(_) => {}
             Source::File(path) => {
@@ -148,19 +150,14 @@ impl Credentials {
                 };
                 if let Some(identity) = given.identity.filter(|new| state.certificate.as_ref() != Some(new)) {
                     certificate.set(&identity).map_err(|error| unusable(&error))?;
-                    state.certificate = Some(identity);
+                    recertified = state.certificate.replace(identity).is_some();
                 }
                 state.until = given.life.map(|life| now + life.saturating_sub(MARGIN).max(MARGIN / 2));
             }
         }
         state.since = Some(now);
         state.serial += 1;
-        Ok(())
-    }
-
-    /// True when the plugin gave a client certificate, which only new connections show.
-    pub(super) async fn certified(&self) -> bool {
-        self.state.lock().await.certificate.is_some()
+        Ok(recertified)
     }
 }
 

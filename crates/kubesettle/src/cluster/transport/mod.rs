@@ -106,8 +106,9 @@ impl Transport {
         let answer = client.oneshot(request);
         self.within(answer).await?.map_err(|error| {
             let mut failed = broken(&*error);
-            if let Some(host) = host.filter(|_| is_connect(&*error)) {
-                failed.message = format!("cannot connect to {host}: {}", failed.message).into();
+            let what = if is_connect(&*error) { "cannot connect to" } else { "lost the connection to" };
+            if let Some(host) = host {
+                failed.message = format!("{what} {host}: {}", failed.message).into();
             }
             failed
         })
