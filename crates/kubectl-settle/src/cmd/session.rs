@@ -75,6 +75,7 @@ impl Job<'_> {
     async fn connected(self, config: Config, manifests: Manifests, out: &mut Out) -> Result<ExitClass, Stop> {
         let mut signals = Signals::listen();
         let resolving = self.resolve_options(&config);
+        let server = config.server().to_owned();
         let cluster = tokio::select! {
             cluster = Cluster::connect(config) => cluster.map_err(|error| self.stop(&manifests, error))?,
             () = signals.next() => {
@@ -84,7 +85,7 @@ impl Job<'_> {
         };
         let resolved = resolve(&cluster, manifests, &resolving)
             .map_err(|error| Stop::Input { problems: error.into_problems(), besides: None })?;
-        let mut printer = self.printer(&resolved, out);
+        let mut printer = self.printer(&resolved, server, out);
         let mut page = Page::default();
         print::left_out(resolved.problems(), &mut page);
         out.write(&mut page);
@@ -105,7 +106,7 @@ impl Job<'_> {
         options
     }
 
-    fn printer(&self, resolved: &Resolved, out: &Out) -> Box<dyn Printer> {
+    fn printer(&self, resolved: &Resolved, server: String, out: &Out) -> Box<dyn Printer> {
         let objects = resolved.objects();
         match self.view.output {
             Output::Json => Box::new(Json::default()),
@@ -118,6 +119,7 @@ impl Job<'_> {
                     zone: TimeZone::system(),
                     quiet: self.view.quiet,
                     verbose: self.view.verbosity > 0,
+                    server,
                     kubectl: kubectl(&self.subject.cluster),
                     places,
                 };

@@ -1,6 +1,7 @@
 //! The words of the plain form.
 
 use kstatus::{Status, Verdict};
+use kubesettle::error::ExitClass;
 use kubesettle::event::{Action, Conclusion, Operation, Outcome, Skip};
 
 use kubesettle::id::GroupKind;
@@ -66,9 +67,9 @@ pub(crate) fn verdict(operation: Operation, verdict: &Verdict) -> (Word, String)
 }
 
 /// Whether a verdict tells nothing but that things go on; such lines may wait or be left out when
-/// newer ones come.
+/// newer ones come. Finalizers are part of every orderly deletion.
 pub(crate) fn is_mere_progress(Word(_, tone): Word, verdict: &Verdict) -> bool {
-    tone == Tone::Plain && verdict.causes.is_empty()
+    tone == Tone::Plain && (verdict.causes.is_empty() || verdict.status == Status::Terminating)
 }
 
 /// What a verdict says, on one line: the cause that counts, else how far it is, else its sentence.
@@ -114,5 +115,20 @@ pub(crate) fn conclusion(operation: Operation, deleted: bool, conclusion: &Concl
         Conclusion::TimedOut => Some(Word("timed out", Tone::Bad)),
         Conclusion::Unknown => Some(UNKNOWN),
         _ => None,
+    }
+}
+
+/// How a run ended, for people.
+pub(crate) fn class(class: ExitClass) -> &'static str {
+    match class {
+        ExitClass::Ok => "done",
+        ExitClass::Failed => "failed",
+        ExitClass::Usage => "bad input",
+        ExitClass::TimedOut => "timed out",
+        ExitClass::Unknown => "unknown",
+        ExitClass::Refused => "refused",
+        ExitClass::Unreachable => "cluster not reachable",
+        ExitClass::Interrupted => "interrupted",
+        _ => "internal error",
     }
 }

@@ -39,6 +39,8 @@ pub(crate) struct Options {
     pub(crate) quiet: bool,
     /// Every change of progress and every attempt.
     pub(crate) verbose: bool,
+    /// The address of the cluster, for the head line; may be empty.
+    pub(crate) server: String,
     /// `kubectl` with the flags that lead to the same cluster, for commands to try next.
     pub(crate) kubectl: String,
     /// Where each object stands in the input.
@@ -92,6 +94,9 @@ impl Plain {
         let mut head = format!("{verb} {}", count(start.objects, "object"));
         if start.namespaces > 0 {
             head.push_str(&format!(" in {}", count(start.namespaces, "namespace")));
+        }
+        if !self.options.server.is_empty() {
+            head.push_str(&format!(" at {}", one_line(&self.options.server)));
         }
         if let Some(set) = &start.set {
             head.push_str(&format!(", tracked as {}/{}", set.namespace(), set.name()));
@@ -231,8 +236,7 @@ impl Plain {
     fn end(&mut self, event: &Event, page: &mut Page) {
         let Body::End { class, message } = &event.body else { return };
         let Some(message) = message else { return };
-        let text = format!("{}: {}", class.as_str().to_lowercase(), one_line(message));
-        page.err.push_str(&format!("{text}\n"));
+        page.err.push_str(&format!("{}: {}\n", words::class(*class), one_line(message)));
     }
 }
 

@@ -15,6 +15,7 @@ fn options() -> Options {
         zone: TimeZone::UTC,
         quiet: false,
         verbose: false,
+        server: String::new(),
         kubectl: "kubectl".to_owned(),
         places: HashMap::new(),
     }
@@ -39,7 +40,12 @@ fn plain(events: &[Event]) -> String {
 #[test]
 fn a_run_with_a_missing_image() {
     let places = HashMap::from([(deployment("web"), "shop/web.yaml:14".to_owned())]);
-    let options = Options { places, kubectl: "kubectl --context prod".to_owned(), ..options() };
+    let options = Options {
+        places,
+        server: "https://10.0.0.1:6443".to_owned(),
+        kubectl: "kubectl --context prod".to_owned(),
+        ..options()
+    };
     assert_snapshot!(plain_with(options, &shop()));
 }
 
