@@ -1,0 +1,50 @@
+//! A Kubernetes API server in memory.
+//!
+//! It speaks the API as a client sees it: discovery, GET, LIST in pages, WATCH with bookmarks and
+//! streaming lists, server-side apply with field ownership, dry runs, finalizers, owners, namespaces and
+//! CRDs, with the codes and texts of the real server. Small controllers make workloads run, or fail in the
+//! way that an annotation names. It has no sockets and no tasks: a [`Service`] answers in the caller's own
+//! task, and all time comes from tokio's clock, so a whole day passes in a test that pauses it.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! use sandbox::{Fault, Sandbox, When};
+//! use tower::ServiceExt as _;
+//!
+//! let sandbox = Sandbox::builder().seed(7).build();
+//! sandbox.inject(When::verb("get").resource("namespaces").nth(1), Fault::throttle(1));
+//! for expected in [200, 429, 200] {
+//!     let request = http::Request::get("/api/v1/namespaces/default").body(String::new()).unwrap();
+//!     let answer = sandbox.service().oneshot(request).await.unwrap();
+//!     assert_eq!(answer.status(), expected);
+//! }
+//! # }
+//! ```
+
+mod answer;
+mod ask;
+mod clock;
+mod control;
+mod failure;
+mod faults;
+mod json;
+mod kinds;
+mod log;
+mod read;
+mod sandbox;
+mod serve;
+mod service;
+mod settings;
+mod store;
+mod streams;
+mod users;
+mod write;
+
+pub use answer::{Body, BoxError};
+pub use faults::{Fault, FaultId, When};
+pub use log::Logged;
+pub use sandbox::{Builder, Sandbox};
+pub use service::Service;
+pub use streams::WatchEnd;
+pub use users::User;

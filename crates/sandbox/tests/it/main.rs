@@ -1,0 +1,5 @@
+//! The sandbox as a client meets it.
+
+mod client;
+mod watching;
+mod writing;
