@@ -251,8 +251,8 @@ mod tests {
                 id("apiextensions.k8s.io", "CustomResourceDefinition", "", "widgets.example.com"),
             ),
             (
-                "kube-system_system____leader_rbac.authorization.k8s.io_Role",
-                id(RBAC_GROUP, "Role", "kube-system", "system::leader"),
+                "ops_system____leader_rbac.authorization.k8s.io_Role",
+                id(RBAC_GROUP, "Role", "ops", "system::leader"),
             ),
             (
                 "_system__node_rbac.authorization.k8s.io_ClusterRole",
