@@ -70,13 +70,14 @@ impl Script {
     }
 }
 
+type Answers = dyn Fn(&Seen) -> Response<Full<Bytes>> + Send + Sync;
 type Answering = Pin<Box<dyn Future<Output = Result<Response<Full<Bytes>>, BoxError>> + Send>>;
 
 /// The service of a [`Script`].
 #[derive(Clone)]
 pub(super) struct Scripted {
     seen: Arc<Mutex<Vec<Seen>>>,
-    answer: Arc<dyn Fn(&Seen) -> Response<Full<Bytes>> + Send + Sync>,
+    answer: Arc<Answers>,
 }
 
 impl tower::Service<Request<Full<Bytes>>> for Scripted {

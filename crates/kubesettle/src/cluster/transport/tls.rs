@@ -3,15 +3,13 @@
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use rustls::client::ResolvesClientCert;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{
-    CryptoProvider, WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature,
-};
+use rustls::client::{ResolvesClientCert, Resumption};
+use rustls::crypto::{WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::sign::CertifiedKey;
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{ClientConfig, DigitallySignedStruct, InconsistentKeys, RootCertStore, SignatureScheme};
 use rustls_platform_verifier::BuilderVerifierExt as _;
 
 use crate::cluster::config::{Identity, Trust};
@@ -32,7 +30,10 @@ pub(super) fn settings(trust: &Trust, certificate: Arc<ClientCertificate>) -> Re
             builder.dangerous().with_custom_certificate_verifier(Arc::new(AcceptAny { algorithms }))
         }
     };
-    Ok(builder.with_client_cert_resolver(certificate))
+    let mut settings = builder.with_client_cert_resolver(certificate);
+    // A resumed session keeps the client certificate that it began with, also one that has expired.
+    settings.resumption = Resumption::disabled();
+    Ok(settings)
 }
 
 fn authorities(pem: &[u8]) -> Result<RootCertStore, String> {
@@ -57,9 +58,15 @@ impl ClientCertificate {
             .map_err(|error| format!("the client certificate is not PEM: {error}"))?;
         let key = PrivateKeyDer::from_pem_slice(identity.key.expose().as_bytes())
             .map_err(|error| format!("the client key is not PEM: {error}"))?;
-        let provider: CryptoProvider = ring::default_provider();
-        let certified = CertifiedKey::from_der(chain, key, &provider)
-            .map_err(|error| format!("client certificate and key cannot be used: {error}"))?;
+        let key = ring::default_provider()
+            .key_provider
+            .load_private_key(key)
+            .map_err(|error| format!("the client key cannot be used: {error}"))?;
+        let certified = CertifiedKey::new(chain, key);
+        // Certificates of version 1 cannot be compared here; servers take them.
+        if let Err(rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) = certified.keys_match() {
+            return Err("the client key is not that of the client certificate".to_owned());
+        }
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(certified));
         Ok(())
     }
