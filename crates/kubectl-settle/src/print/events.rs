@@ -92,7 +92,7 @@ fn finished(id: &ObjectId, action: Action, outcome: &Outcome) -> Option<String> 
     let verb = action.as_str();
     Some(match outcome {
         Outcome::Failed(error) => format!("{id} {verb} failed: {}", one_line(&error.message)),
-        Outcome::Skipped(skip) => format!("{id} {verb} skipped: {}", words::skip(skip)),
+        Outcome::Skipped(skip) => format!("{id} {verb} skipped: {}", one_line(&skip.to_string())),
         Outcome::Cancelled => return None,
         _ => format!("{id} {verb} successful"),
     })

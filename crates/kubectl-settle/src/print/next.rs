@@ -5,15 +5,15 @@ use kubesettle::error::ErrorClass;
 use kubesettle::event::ObjectSummary;
 use kubesettle::id::ObjectId;
 
+use super::words::main_cause;
+
 /// A command that shows more about what went wrong with the object, if there is a good one.
 pub(super) fn step(kubectl: &str, object: &ObjectSummary) -> Option<String> {
     let id = &object.id;
     let arguments = if let Some((_, error)) = object.error() {
         for_error(id, error.class)?
     } else {
-        let verdict = object.verdict.as_ref();
-        let causes = verdict.map(|verdict| verdict.causes.as_slice()).unwrap_or_default();
-        match causes.iter().find(|cause| cause.fatal).or(causes.first()) {
+        match object.verdict.as_ref().and_then(main_cause) {
             Some(cause) => for_cause(id, cause),
             None => format!("describe {}", named(id)),
         }

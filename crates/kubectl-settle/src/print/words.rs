@@ -1,8 +1,7 @@
 //! The words of the plain form.
 
-use kstatus::{Status, Verdict};
-use kubesettle::error::ExitClass;
-use kubesettle::event::{Action, Conclusion, Operation, Outcome, Skip};
+use kstatus::{Cause, Status, Verdict};
+use kubesettle::event::{Action, Conclusion, Operation, Outcome};
 
 use kubesettle::id::GroupKind;
 
@@ -33,21 +32,9 @@ pub(crate) fn outcome(action: Action, outcome: &Outcome) -> Option<(Word, String
         Outcome::Deleted if action == Action::Prune => said("pruned", Tone::Plain),
         Outcome::Deleted => said("deleted", Tone::Plain),
         Outcome::AlreadyGone => said("already gone", Tone::Faint),
-        Outcome::Skipped(skip) => Some((SKIPPED, self::skip(skip))),
+        Outcome::Skipped(skip) => Some((SKIPPED, one_line(&skip.to_string()))),
         Outcome::Failed(error) => Some((FAILED, one_line(&error.message))),
         _ => None,
-    }
-}
-
-/// Why an action was not tried.
-pub(crate) fn skip(skip: &Skip) -> String {
-    match skip {
-        Skip::Dependency { chain, reason } => match chain.last() {
-            Some(root) if reason.is_empty() => format!("{root:#} did not get there"),
-            _ => one_line(reason),
-        },
-        Skip::KindNotServed => "the cluster does not serve this kind".to_owned(),
-        _ => String::new(),
     }
 }
 
@@ -74,8 +61,7 @@ pub(crate) fn is_mere_progress(Word(_, tone): Word, verdict: &Verdict) -> bool {
 
 /// What a verdict says, on one line: the cause that counts, else how far it is, else its sentence.
 pub(crate) fn detail(verdict: &Verdict) -> String {
-    let cause = verdict.causes.iter().find(|cause| cause.fatal).or(verdict.causes.first());
-    match (cause, verdict.progress, verdict.status) {
+    match (main_cause(verdict), verdict.progress, verdict.status) {
         (Some(cause), _, Status::InProgress | Status::Failed | Status::Terminating) => {
             one_line(&cause.message)
         }
@@ -85,6 +71,11 @@ pub(crate) fn detail(verdict: &Verdict) -> String {
         (_, _, Status::Current | Status::NotFound) => String::new(),
         _ => one_line(&verdict.message),
     }
+}
+
+/// The cause that made the object fail, else the most specific one.
+pub(crate) fn main_cause(verdict: &Verdict) -> Option<&Cause> {
+    verdict.causes.iter().find(|cause| cause.fatal).or(verdict.causes.first())
 }
 
 /// The least that tells two verdicts apart for a person: the cause's code, else the progress.
@@ -115,20 +106,5 @@ pub(crate) fn conclusion(operation: Operation, deleted: bool, conclusion: &Concl
         Conclusion::TimedOut => Some(Word("timed out", Tone::Bad)),
         Conclusion::Unknown => Some(UNKNOWN),
         _ => None,
-    }
-}
-
-/// How a run ended, for people.
-pub(crate) fn class(class: ExitClass) -> &'static str {
-    match class {
-        ExitClass::Ok => "done",
-        ExitClass::Failed => "failed",
-        ExitClass::Usage => "bad input",
-        ExitClass::TimedOut => "timed out",
-        ExitClass::Unknown => "unknown",
-        ExitClass::Refused => "refused",
-        ExitClass::Unreachable => "cluster not reachable",
-        ExitClass::Interrupted => "interrupted",
-        _ => "internal error",
     }
 }

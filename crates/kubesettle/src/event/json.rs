@@ -99,12 +99,15 @@ fn outcome_line(event: &Event, id: &ObjectId, action: Action, outcome: &Outcome)
     let line = line(event, action.as_str()).id(id).put("status", status).put("operation", operation);
     match outcome {
         Outcome::Failed(error) => error_keys(line, error).end(),
-        Outcome::Skipped(Skip::Dependency { chain, reason }) => {
-            let chain: Vec<_> = chain.iter().map(Named::from).collect();
-            line.put("error", reason).put("code", "Dependency").put("chain", &chain).end()
-        }
-        Outcome::Skipped(Skip::KindNotServed) => {
-            line.put("error", "the cluster does not serve this kind").put("code", "KindNotServed").end()
+        Outcome::Skipped(skip) => {
+            let line = line.put("error", &skip.to_string());
+            match skip {
+                Skip::Dependency { chain, .. } => {
+                    let chain: Vec<_> = chain.iter().map(Named::from).collect();
+                    line.put("code", "Dependency").put("chain", &chain).end()
+                }
+                Skip::KindNotServed => line.put("code", "KindNotServed").end(),
+            }
         }
         _ => line.end(),
     }

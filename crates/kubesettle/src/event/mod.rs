@@ -19,6 +19,7 @@ mod json;
 mod summary;
 mod tally;
 
+use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use kstatus::Verdict;
@@ -233,6 +234,22 @@ pub enum Skip {
     },
     /// The kind is not served, and nothing in sight will bring it.
     KindNotServed,
+}
+
+/// Names the way to where it began, and what happened there.
+impl fmt::Display for Skip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dependency { chain, reason } => {
+                f.write_str("needs ")?;
+                for (nth, id) in chain.iter().enumerate() {
+                    write!(f, "{}{id:#}", if nth == 0 { "" } else { ", which needs " })?;
+                }
+                write!(f, ": {reason}")
+            }
+            Self::KindNotServed => f.write_str("the cluster does not serve this kind"),
+        }
+    }
 }
 
 /// How the wait for an object ended.

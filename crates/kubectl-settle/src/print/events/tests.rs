@@ -37,7 +37,7 @@ fn failures_and_skips_have_their_reason() {
     let events = Script::new(Operation::Apply, 3, 1)
         .applied(&db, refused(ErrorClass::Invalid, "spec.replicas:\nmust not be negative"))
         .concluded(&db, Conclusion::NotApplied)
-        .applied(&web, behind(&[&db], "deployment.apps/db could not be applied"))
+        .applied(&web, behind(&[&db], "its own action failed"))
         .concluded(&web, Conclusion::Skipped)
         .applied(&late, Outcome::Configured)
         .concluded(&late, Conclusion::TimedOut)
@@ -47,7 +47,7 @@ fn failures_and_skips_have_their_reason() {
         [
             "deployment.apps/db apply failed: spec.replicas: must not be negative",
             "deployment.apps/db reconcile skipped",
-            "deployment.apps/web apply skipped: deployment.apps/db could not be applied",
+            "deployment.apps/web apply skipped: needs deployment.apps/db in shop: its own action failed",
             "deployment.apps/web reconcile skipped",
             "configmap/late apply successful",
             "configmap/late reconcile timeout",

@@ -40,6 +40,13 @@ impl Clock {
         since.to_zoned(self.zone.clone()).strftime(format).to_string()
     }
 
+    /// Time from one moment to a later one.
+    pub(super) fn passed(&self, since: kstatus::Timestamp, until: SystemTime) -> Duration {
+        let until = until.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let since = Duration::from_millis(u64::try_from(since.as_millis()).unwrap_or_default());
+        until.saturating_sub(since)
+    }
+
     fn zoned(&self, time: SystemTime) -> Zoned {
         Timestamp::try_from(time).unwrap_or_default().to_zoned(self.zone.clone())
     }

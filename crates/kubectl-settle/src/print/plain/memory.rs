@@ -62,6 +62,11 @@ impl Memory {
         true
     }
 
+    /// What the last line about the object said.
+    pub(super) fn last_message(&self, id: &ObjectId) -> Option<&str> {
+        self.objects.get(id)?.last.as_ref().map(|(_, message, _)| message.as_str())
+    }
+
     /// When something was last said about the object.
     pub(super) fn last_said(&self, id: &ObjectId) -> Option<Duration> {
         self.objects.get(id)?.last.as_ref().map(|(_, _, at)| *at)

@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::time::{Duration, SystemTime};
 
 use jiff::tz::TimeZone;
+use kubesettle::error::ExitClass;
 use kubesettle::event::{Action, Awaited, Body, Conclusion, Event, Operation, Start, Summary};
 use kubesettle::id::ObjectId;
 
@@ -104,8 +105,10 @@ impl Plain {
         push(page, &self.options.palette.paint(Tone::Strong, &head));
     }
 
-    /// Writes a line about an object, unless it said just that.
+    /// Writes a line about an object, unless it said just that. What stood in the line before is
+    /// not repeated whole.
     fn say(&mut self, id: &ObjectId, Word(word, tone): Word, message: &str, now: Now, page: &mut Page) {
+        let again = self.memory.last_message(id) == Some(message);
         if !self.memory.is_news(id, word, message, now.elapsed) {
             return;
         }
@@ -113,9 +116,23 @@ impl Plain {
         if self.options.quiet && !loud {
             return;
         }
+        let short = if again { self.cause_for(id, now) } else { None };
+        let message = short.as_deref().unwrap_or(message);
         let palette = self.options.palette;
         let line = self.columns.line(id, word, message, |word| palette.paint(tone, word));
         self.stamped(now, &line, page);
+    }
+
+    /// `ImagePullBackOff for 1m00s`.
+    fn cause_for(&self, id: &ObjectId, now: Now) -> Option<String> {
+        let verdict = self.summary.get(id)?.verdict.as_ref()?;
+        let cause = words::main_cause(verdict)?;
+        Some(match cause.since {
+            Some(since) => {
+                format!("{} for {}", cause.code, duration::show(self.clock.passed(since, now.time)))
+            }
+            None => cause.code.to_string(),
+        })
     }
 
     fn stamped(&self, now: Now, line: &str, page: &mut Page) {
@@ -236,7 +253,15 @@ impl Plain {
     fn end(&mut self, event: &Event, page: &mut Page) {
         let Body::End { class, message } = &event.body else { return };
         let Some(message) = message else { return };
-        page.err.push_str(&format!("{}: {}\n", words::class(*class), one_line(message)));
+        let message = one_line(message);
+        match class {
+            // The driver told it when it happened.
+            ExitClass::Interrupted => {}
+            ExitClass::Unreachable | ExitClass::Refused | ExitClass::Usage | ExitClass::Internal => {
+                page.err.push_str(&format!("error: {message}\n"));
+            }
+            _ => push(page, &message),
+        }
     }
 }
 

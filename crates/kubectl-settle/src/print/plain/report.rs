@@ -12,7 +12,7 @@ use crate::print::Page;
 use crate::print::next;
 use crate::print::style::Tone;
 use crate::print::text::{count, lines, listing, one_line};
-use crate::print::words;
+use crate::print::words::main_cause;
 
 /// How many objects a list names.
 const NAMES: usize = 10;
@@ -160,16 +160,12 @@ fn state_title(plain: &Plain, end: &str, verdict: Option<&Verdict>) -> String {
     format!("{end}, {}{}", cause.code.as_str(), since.unwrap_or_default())
 }
 
-fn main_cause(verdict: &Verdict) -> Option<&Cause> {
-    verdict.causes.iter().find(|cause| cause.fatal).or(verdict.causes.first())
-}
-
 /// What went wrong, without the names that differ between objects with the same trouble.
 fn without_names(object: &ObjectSummary) -> String {
     let verdict = object.verdict.as_ref();
     let mut text = match (object.error(), object.skip(), verdict.and_then(main_cause)) {
         (Some((_, error)), ..) => error.message.to_string(),
-        (_, Some((_, skip)), _) => words::skip(skip),
+        (_, Some((_, skip)), _) => skip.to_string(),
         (_, _, Some(cause)) => cause.message.clone(),
         _ => verdict.map(|verdict| verdict.message.clone()).unwrap_or_default(),
     };
@@ -198,7 +194,7 @@ fn without(text: &str, name: &str) -> String {
 fn names<'a>(ids: impl Iterator<Item = &'a ObjectId> + Clone) -> String {
     let mut namespaces = ids.clone().map(ObjectId::namespace);
     let first = namespaces.next().unwrap_or_default();
-    if first.is_empty() || namespaces.any(|other| other != first) {
+    if first.is_empty() || ids.clone().nth(1).is_none() || namespaces.any(|other| other != first) {
         return listing(ids.map(|id| format!("{id:#}")), NAMES);
     }
     format!("{}, in {first}", listing(ids, NAMES))
@@ -209,7 +205,7 @@ fn details(object: &ObjectSummary) -> Vec<String> {
         return error_details(error);
     }
     if let Some((_, skip)) = object.skip() {
-        return vec![words::skip(skip)];
+        return vec![one_line(&skip.to_string())];
     }
     match &object.verdict {
         Some(verdict) => verdict_details(verdict),

@@ -143,9 +143,9 @@ fn a_refused_write_shows_fields_hint_and_what_it_blocked() {
     let events = Script::new(Operation::Apply, 3, 1)
         .applied(&db, Outcome::Failed(conflict))
         .concluded(&db, Conclusion::NotApplied)
-        .applied(&web, behind(&[&db], "deployment.apps/db could not be applied"))
+        .applied(&web, behind(&[&db], "its own action failed"))
         .concluded(&web, Conclusion::Skipped)
-        .applied(&cron, behind(&[&web, &db], "deployment.apps/db could not be applied"))
+        .applied(&cron, behind(&[&web, &db], "its own action failed"))
         .concluded(&cron, Conclusion::Skipped)
         .end();
     assert_snapshot!(plain(&events));

@@ -104,12 +104,12 @@ fn a_failure_carries_code_status_fields_and_hint() {
 
 #[test]
 fn a_skip_names_its_chain() {
-    let skip = Skip::Dependency { chain: vec![deployment("web")], reason: "web timed out".into() };
+    let skip = Skip::Dependency { chain: vec![deployment("web")], reason: "it timed out".into() };
     check(
         Body::Finished { id: namespace("x"), action: Action::Apply, outcome: Outcome::Skipped(skip) },
         "apply",
         &format!(
-            r#""group":"","kind":"Namespace","name":"x","namespace":"","status":"Skipped","operation":"skipped","error":"web timed out","code":"Dependency","chain":[{{{WEB}}}]"#
+            r#""group":"","kind":"Namespace","name":"x","namespace":"","status":"Skipped","operation":"skipped","error":"needs deployment.apps/web in shop: it timed out","code":"Dependency","chain":[{{{WEB}}}]"#
         ),
     );
 }
