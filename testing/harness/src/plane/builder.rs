@@ -13,7 +13,6 @@ pub struct Builder {
     pub(super) stages: PathBuf,
     pub(super) kwok: bool,
     pub(super) controllers: bool,
-    pub(super) scheduler: bool,
     pub(super) api_flags: Vec<String>,
 }
 
@@ -24,7 +23,6 @@ impl Default for Builder {
             stages: testing_dir().join("kwok").join("stages.yaml"),
             kwok: true,
             controllers: true,
-            scheduler: true,
             api_flags: Vec::new(),
         }
     }
@@ -53,7 +51,6 @@ impl Builder {
     /// No controller-manager, no scheduler, no nodes: nothing changes but by the test's own requests.
     pub fn without_controllers(mut self) -> Self {
         self.controllers = false;
-        self.scheduler = false;
         self.without_kwok()
     }
 

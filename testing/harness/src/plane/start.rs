@@ -95,8 +95,7 @@ impl Builder {
     fn parts(&self) -> impl Iterator<Item = Part> {
         Part::ALL.into_iter().filter(|part| match part {
             Part::Etcd | Part::ApiServer => true,
-            Part::ControllerManager => self.controllers,
-            Part::Scheduler => self.scheduler,
+            Part::ControllerManager | Part::Scheduler => self.controllers,
             Part::Kwok => self.kwok,
         })
     }
