@@ -163,15 +163,19 @@ fn read(book: &Rulebook, kind: Kind, [metadata, spec, status]: [Leaf<'_>; 3]) ->
 
 /// The owner reference with `controller: true`, else the only one there is.
 fn controller_of(owners: Leaf<'_>) -> Option<Uid> {
-    let owners = owners.items();
-    let read = |owner: &Leaf<'_>| {
-        let [uid, controller] = owner.fields(["uid", "controller"]);
-        (uid.text().map(|uid| Uid::parse(&uid)), controller.flag() == Some(true))
-    };
-    match owners.as_slice() {
-        [only] => read(only).0,
-        many => many.iter().map(read).find(|(_, controls)| *controls).and_then(|(uid, _)| uid),
-    }
+    let mut controller = None;
+    let mut only = None;
+    let mut count = 0_usize;
+    owners.for_each(|owner| {
+        let [uid, controls] = owner.fields(["uid", "controller"]);
+        let uid = uid.text().map(|uid| Uid::parse(&uid));
+        count += 1;
+        only = uid;
+        if controls.flag() == Some(true) && controller.is_none() {
+            controller = uid;
+        }
+    });
+    controller.or(only.filter(|_| count == 1))
 }
 
 impl Digest {

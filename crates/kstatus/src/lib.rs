@@ -12,6 +12,7 @@ mod outcome;
 mod policy;
 mod read;
 mod rules;
+mod scan;
 mod surroundings;
 mod text;
 mod time;

@@ -5,8 +5,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
+
+use crate::scan::{Members, Scan, unescaped};
 
 /// A piece of a document, or nothing. `null` is nothing.
 #[derive(Clone, Copy, Default)]
@@ -18,14 +20,12 @@ impl<'a> Leaf<'a> {
         let text = std::str::from_utf8(json).ok()?;
         let mut found = [Self(None); N];
         let mut deserializer = serde_json::Deserializer::from_str(text);
-        let seed = FieldsOf { names: &names, found: &mut found };
-        seed.deserialize(&mut deserializer).ok()?;
+        deserializer.deserialize_map(FieldsOf { names: &names, found: &mut found }).ok()?;
         deserializer.end().ok()?;
         Some(found)
     }
 
-    fn of(raw: &'a RawValue) -> Self {
-        let text = raw.get();
+    fn of(text: &'a str) -> Self {
         Self((text != "null").then_some(text))
     }
 
@@ -53,11 +53,7 @@ impl<'a> Leaf<'a> {
     /// A string's value; borrowed unless it holds an escape.
     pub(crate) fn text(self) -> Option<Cow<'a, str>> {
         let inner = self.0?.strip_prefix('"')?.strip_suffix('"')?;
-        if inner.contains('\\') {
-            serde_json::from_str::<String>(self.0?).ok().map(Cow::Owned)
-        } else {
-            Some(Cow::Borrowed(inner))
-        }
+        Some(unescaped(inner))
     }
 
     /// An integer: a JSON integer, a float with an integral value, or either as a string.
@@ -101,8 +97,11 @@ impl<'a> Leaf<'a> {
     /// this is no object.
     pub(crate) fn fields<const N: usize>(self, names: [&str; N]) -> [Self; N] {
         let mut found = [Self(None); N];
-        if self.is_object() {
-            self.visit(FieldsOf { names: &names, found: &mut found });
+        for (key, text) in self.members() {
+            let place = names.iter().position(|name| key.is(name));
+            if let Some(found) = place.and_then(|place| found.get_mut(place)) {
+                *found = Self::of(text);
+            }
         }
         found
     }
@@ -117,12 +116,24 @@ impl<'a> Leaf<'a> {
         path.iter().fold(self, |leaf, name| leaf.field(name))
     }
 
+    /// Shows each entry of a list; none when this is no list.
+    pub(crate) fn for_each(self, mut show: impl FnMut(Self)) {
+        if let Some(text) = self.0.filter(|_| self.is_list()) {
+            let mut scan = Scan::inside(text);
+            while let Some(item) = scan.item() {
+                show(Self::of(item));
+            }
+        }
+    }
+
+    fn members(self) -> Members<'a> {
+        Members(Scan::inside(self.0.filter(|_| self.is_object()).unwrap_or_default()))
+    }
+
     /// The entries of a list; none when this is no list.
     pub(crate) fn items(self) -> Vec<Self> {
         let mut items = Vec::new();
-        if self.is_list() {
-            self.visit(ItemsOf(&mut items));
-        }
+        self.for_each(|item| items.push(item));
         items
     }
 
@@ -130,18 +141,11 @@ impl<'a> Leaf<'a> {
     pub(crate) fn entries(self) -> Vec<(Cow<'a, str>, Self)> {
         let mut entries = Vec::new();
         if self.is_object() {
-            self.visit(EntriesOf(&mut entries));
+            // As many as the status of a pod has.
+            entries.reserve(14);
+            entries.extend(self.members().map(|(key, text)| (key.value(), Self::of(text))));
         }
         entries
-    }
-
-    fn visit<V: DeserializeSeed<'a, Value = ()>>(self, seed: V) {
-        if let Some(text) = self.0 {
-            let mut deserializer = serde_json::Deserializer::from_str(text);
-            // The document was checked as a whole; what still fails here (a lone surrogate in a
-            // key) leaves what was found before it.
-            let _ = seed.deserialize(&mut deserializer);
-        }
     }
 }
 
@@ -172,23 +176,10 @@ impl<'de> Deserialize<'de> for Key<'de> {
     }
 }
 
-/// One seed per way of looking at a container: which entries it keeps.
-macro_rules! seed {
-    ($seed:ident, $method:ident) => {
-        impl<'de> DeserializeSeed<'de> for $seed<'_, 'de> {
-            type Value = ();
-            fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-                deserializer.$method(self)
-            }
-        }
-    };
-}
-
 struct FieldsOf<'s, 'a> {
     names: &'s [&'s str],
     found: &'s mut [Leaf<'a>],
 }
-seed!(FieldsOf, deserialize_map);
 
 impl<'de> Visitor<'de> for FieldsOf<'_, 'de> {
     type Value = ();
@@ -199,44 +190,11 @@ impl<'de> Visitor<'de> for FieldsOf<'_, 'de> {
         while let Some(Key(key)) = map.next_key()? {
             let place = self.names.iter().position(|name| *name == key);
             match place.and_then(|place| self.found.get_mut(place)) {
-                Some(found) => *found = Leaf::of(map.next_value()?),
+                Some(found) => *found = Leaf::of(map.next_value::<&RawValue>()?.get()),
                 None => {
                     map.next_value::<IgnoredAny>()?;
                 }
             }
-        }
-        Ok(())
-    }
-}
-
-struct ItemsOf<'s, 'a>(&'s mut Vec<Leaf<'a>>);
-seed!(ItemsOf, deserialize_seq);
-
-impl<'de> Visitor<'de> for ItemsOf<'_, 'de> {
-    type Value = ();
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list")
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        while let Some(item) = seq.next_element()? {
-            self.0.push(Leaf::of(item));
-        }
-        Ok(())
-    }
-}
-
-struct EntriesOf<'s, 'a>(&'s mut Vec<(Cow<'a, str>, Leaf<'a>)>);
-seed!(EntriesOf, deserialize_map);
-
-impl<'de> Visitor<'de> for EntriesOf<'_, 'de> {
-    type Value = ();
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(Key(key)) = map.next_key()? {
-            let value = Leaf::of(map.next_value()?);
-            self.0.push((key, value));
         }
         Ok(())
     }

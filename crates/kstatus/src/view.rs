@@ -144,14 +144,11 @@ impl<'a> Conditions<'a> {
     pub(crate) fn read(leaf: Leaf<'a>, generation: Option<i64>) -> Self {
         let mut conditions = Vec::new();
         if leaf.is_list() {
-            let items = leaf.items();
-            conditions.reserve_exact(items.len());
-            for item in items {
+            conditions.reserve(8);
+            leaf.for_each(|item| {
                 let name = item.field("type").text().filter(|name| !name.is_empty());
-                if let Some(name) = name {
-                    conditions.push(Condition::read(name, item, generation));
-                }
-            }
+                conditions.extend(name.map(|name| Condition::read(name, item, generation)));
+            });
         } else {
             for (name, entry) in leaf.entries() {
                 if entry.is_object() || entry.word().is_some() {

@@ -37,23 +37,25 @@ struct Container<'a> {
     last: Leaf<'a>,
 }
 
-fn read<'a>(view: &View<'a>, list: &str) -> Vec<Container<'a>> {
-    let entry = |item: Leaf<'a>| {
+/// Shows the containers of one list.
+fn each<'a>(view: &View<'a>, list: &str, mut show: impl FnMut(Container<'a>)) {
+    view.status.field(list).for_each(|item| {
         let [name, image, ready, restarts, state, last] =
             item.fields(["name", "image", "ready", "restartCount", "state", "lastState"]);
         let [waiting, running, terminated] = state.fields(["waiting", "running", "terminated"]);
-        item.is_object().then(|| Container {
-            name: name.text().unwrap_or(Cow::Borrowed("?")),
-            image,
-            ready: ready.flag() == Some(true),
-            restarts: restarts.int().and_then(|count| u32::try_from(count).ok()).unwrap_or(0),
-            waiting,
-            running: running.is_some(),
-            terminated,
-            last: last.field("terminated"),
-        })
-    };
-    view.status.field(list).items().into_iter().filter_map(entry).collect()
+        if item.is_object() {
+            show(Container {
+                name: name.text().unwrap_or(Cow::Borrowed("?")),
+                image,
+                ready: ready.flag() == Some(true),
+                restarts: restarts.int().and_then(|count| u32::try_from(count).ok()).unwrap_or(0),
+                waiting,
+                running: running.is_some(),
+                terminated,
+                last: last.field("terminated"),
+            });
+        }
+    });
 }
 
 const INIT: &str = "initContainerStatuses";
@@ -62,9 +64,10 @@ const EPHEMERAL: &str = "ephemeralContainerStatuses";
 
 /// What is wrong with the containers of a pod that is not settled.
 pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    // Most pods that are not settled have one container in trouble.
+    let mut findings = Vec::with_capacity(1);
     for list in [INIT, MAIN, EPHEMERAL] {
-        for container in read(view, list) {
+        each(view, list, |container| {
             let waiting = waiting(&container);
             let found = waiting.or_else(|| (list != EPHEMERAL).then(|| exited(&container))?);
             findings.extend(found.map(|mut finding| {
@@ -72,7 +75,7 @@ pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
                 finding.restarts = container.restarts;
                 finding
             }));
-        }
+        });
     }
     findings
 }
@@ -161,15 +164,17 @@ fn exited(container: &Container<'_>) -> Option<Finding> {
 
 /// Init and main containers whose present state is an end with an exit code.
 pub(super) fn ended_badly(view: &View<'_>) -> Vec<Finding> {
-    [INIT, MAIN]
-        .into_iter()
-        .flat_map(|list| read(view, list))
-        .filter(|container| is_bad(container.terminated))
-        .map(|container| {
-            let detail = format!("ended with {}", exit(container.terminated));
-            Finding::in_container(exit_code(container.terminated), &container.name, &detail)
-        })
-        .collect()
+    let mut findings = Vec::new();
+    for list in [INIT, MAIN] {
+        each(view, list, |container| {
+            if is_bad(container.terminated) {
+                let code = exit_code(container.terminated);
+                let detail = format!("ended with {}", exit(container.terminated));
+                findings.push(Finding::in_container(code, &container.name, &detail));
+            }
+        });
+    }
+    findings
 }
 
 /// How many init containers are through, while not all are. A sidecar is through when it started.
@@ -185,33 +190,33 @@ pub(super) fn init_progress(view: &View<'_>) -> Option<(usize, usize)> {
 
 /// The containers that are not ready, each with its state.
 pub(super) fn unready_names(view: &View<'_>) -> Vec<String> {
-    read(view, MAIN)
-        .iter()
-        .filter(|container| !container.ready)
-        .take(16)
-        .map(|container| {
-            let name = prefix(&container.name, 253);
-            let waiting = container.waiting.field("reason").text();
-            match waiting {
-                Some(reason) => format!("container {name} is waiting ({})", prefix(&reason, 64)),
-                None if container.running => format!("container {name} is running, not ready"),
-                None if container.terminated.is_some() => format!("container {name} has ended"),
-                None => format!("container {name} has no state"),
-            }
-        })
-        .collect()
+    let mut names = Vec::new();
+    each(view, MAIN, |container| {
+        if container.ready || names.len() == 16 {
+            return;
+        }
+        let name = prefix(&container.name, 253);
+        let waiting = container.waiting.field("reason").text();
+        names.push(match waiting {
+            Some(reason) => format!("container {name} is waiting ({})", prefix(&reason, 64)),
+            None if container.running => format!("container {name} is running, not ready"),
+            None if container.terminated.is_some() => format!("container {name} has ended"),
+            None => format!("container {name} has no state"),
+        });
+    });
+    names
 }
 
 /// How many steps a pod has made: containers that run, are ready or have ended well.
 pub(super) fn steps(view: &View<'_>) -> u16 {
     let mut steps = 0_u16;
     for list in [INIT, MAIN] {
-        for container in read(view, list) {
+        each(view, list, |container| {
             let ended_well = container.terminated.is_some() && !is_bad(container.terminated);
             for step in [container.running || container.ready, container.ready, ended_well] {
                 steps = steps.saturating_add(u16::from(step));
             }
-        }
+        });
     }
     steps
 }
