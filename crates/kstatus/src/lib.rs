@@ -1,4 +1,4 @@
-//! Says truthfully whether a Kubernetes object has settled, and why not.
+#![doc = include_str!("../README.md")]
 
 mod annotations;
 mod assess;

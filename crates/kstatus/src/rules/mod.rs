@@ -23,6 +23,9 @@ mod statefulset;
 mod storage;
 mod words;
 
+#[cfg(test)]
+mod samples;
+
 use std::borrow::Cow;
 
 use crate::outcome::{Finding, Open, Own, Plain, Told};
