@@ -1,10 +1,12 @@
+use std::borrow::Cow;
+
 use crate::annotations::ReadyWhen;
 use crate::cause::{Cause, CauseCode};
 use crate::digest::{Digest, NotAnObject, digest};
 use crate::facts::{BindingMode, Facts, StatusSchema};
 use crate::findings::{self, Found};
 use crate::history::{History, Key};
-use crate::outcome::{Expected, Open, Waiver};
+use crate::outcome::{Expected, Finding, Open, Waiver};
 use crate::policy::{Hold, Policy};
 use crate::rules::{self, ScaleUp};
 use crate::surroundings::Surroundings;
@@ -43,8 +45,28 @@ pub fn assess(target: &Digest, around: &Surroundings<'_>, history: &mut History)
         }
         Status::NotFound | Status::Unknown => {}
     }
+    let silence = silence(target, around, &verdict);
+    verdict.causes.extend(silence);
     history.end();
     verdict
+}
+
+/// Nobody has reported a status within the grace, though somebody might or should have.
+fn silence(target: &Digest, around: &Surroundings<'_>, verdict: &Verdict) -> Option<Cause> {
+    let expected = match target.own().open() {
+        Open::Silent(expected) if verdict.reason.as_str() == "NoStatus" => *expected,
+        _ => return None,
+    };
+    let nobody = around.facts.status_schema(target.kind()) == Some(StatusSchema::None);
+    let waits = verdict.status == Status::InProgress;
+    let patience = target.created()?.plus(millis(around.policy.promised_status_grace));
+    let early = waits && around.now < patience;
+    if early || (expected == Expected::BySchema && (waits || nobody)) {
+        return None;
+    }
+    let words = "no status was reported; is the controller of this kind running?";
+    let finding = Finding::new(CauseCode::ControllerSilent, words);
+    Some(shown(target, &Found::new(vec![target], target, Cow::Owned(finding))))
 }
 
 /// Judges a lone object: [`digest`] and [`assess`] in one, with nothing known around it.

@@ -345,7 +345,7 @@ fn state(view: &View<'_>, meanings: &[Word]) -> Option<Telling> {
         let meaning = words::state(&word)?;
         meanings.contains(&meaning).then(|| {
             let message = format!("{name} is {word}{}", top_message(view));
-            Telling::new(clipped(&message)).reason(short(&word))
+            Telling::new(clipped(&message)).reason(&word)
         })
     })
 }

@@ -366,7 +366,7 @@ const SAMPLES: &[Sample] = &[
         Current,
         "AutoscalerActive",
     ),
-    ("autoscaling/v2 HorizontalPodAutoscaler", "status: {}", Current, "NoStatus"),
+    ("autoscaling/v2 HorizontalPodAutoscaler", "status: {}", InProgress, "NoStatus"),
     ("policy/v1 PodDisruptionBudget", "status: {}", InProgress, "NoObservedGeneration"),
     (
         "policy/v1 PodDisruptionBudget",
