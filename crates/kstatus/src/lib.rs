@@ -4,6 +4,7 @@ mod annotations;
 mod assess;
 mod cause;
 mod digest;
+mod explain;
 mod facts;
 mod findings;
 mod history;

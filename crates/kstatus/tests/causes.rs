@@ -262,6 +262,20 @@ fn equal_causes_on_many_pods_are_one_with_a_count() {
 }
 
 #[test]
+fn the_order_in_which_children_come_never_begins_a_hold_anew() {
+    let pods: Vec<Value> =
+        (0..3).map(|n| waiting(&format!("web-a-{n}"), 10 + n, 2, "ImagePullBackOff", 0)).collect();
+    let mut scene = rollout_of(&pods);
+    let first = scene.verdict();
+    scene.children.reverse();
+    let mut second = scene.after(30);
+    assert_eq!(first.message, second.message);
+    scene.children.retain(|child| child.name() != "web-a-0");
+    second = scene.after(30);
+    assert_eq!(second.status, Status::Failed);
+}
+
+#[test]
 fn a_passed_deadline_fails_and_still_names_the_culprit() {
     let mut late = deployment(0);
     late["status"]["conditions"] = json!([{"type": "Progressing", "status": "False",
