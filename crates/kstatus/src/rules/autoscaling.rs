@@ -24,12 +24,14 @@ const AUTOSCALER_ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "FailedGetScale",
+        source: "argoproj/argo-cd#5424",
         when: "condition `AbleToScale` is False: the target is missing or cannot be scaled",
         tell: |view| view.conditions().denies("AbleToScale").map(Telling::named),
     },
     Row {
         status: InProgress,
         reason: "ScalingInactive",
+        source: "argoproj/argo-cd#6287",
         when: "condition `ScalingActive` is False for another reason than ScalingDisabled: metrics are missing",
         tell: |view| {
             view.conditions()
@@ -41,6 +43,7 @@ const AUTOSCALER_ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "NoStatus",
+        source: "kubernetes-sigs/cli-utils#632",
         when: "no conditions in a version that has them: no controller has looked yet",
         tell: |view| {
             let unread = view.conditions().is_empty() && view.kind.version() != "v1";
@@ -52,6 +55,7 @@ const AUTOSCALER_ROWS: &[Row] = &[
 const BUDGET_ROWS: &[Row] = &[Row {
     status: InProgress,
     reason: "SyncFailed",
+    source: "kubernetes/kubernetes#86929",
     when: "condition `DisruptionAllowed` is False with the reason SyncFailed",
     tell: |view| {
         view.conditions()

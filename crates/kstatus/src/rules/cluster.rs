@@ -53,24 +53,28 @@ const DEFINITION_ROWS: &[Row] = &[
     Row {
         status: Terminating,
         reason: "Terminating",
+        source: "kubernetes/kubernetes#71925",
         when: "condition `Terminating` is True",
         tell: |view| view.conditions().alarm("Terminating").map(Telling::named),
     },
     Row {
         status: Failed,
         reason: "NamesNotAccepted",
+        source: "kstatus; kubernetes/kubernetes#46101",
         when: "condition `NamesAccepted` is False",
         tell: |view| view.conditions().denies("NamesAccepted").map(Telling::named),
     },
     Row {
         status: Failed,
         reason: "NonStructuralSchema",
+        source: "API reference",
         when: "condition `NonStructuralSchema` is True",
         tell: |view| view.conditions().alarm("NonStructuralSchema").map(Telling::named),
     },
     Row {
         status: Failed,
         reason: "NotEstablished",
+        source: "kstatus",
         when: "condition `Established` is False for another reason than Installing",
         tell: |view| {
             view.conditions()
@@ -82,6 +86,7 @@ const DEFINITION_ROWS: &[Row] = &[
     Row {
         status: Current,
         reason: "Established",
+        source: "kstatus",
         when: "condition `Established` is True",
         tell: |view| view.conditions().holds("Established").map(|_| Telling::new("CRD is established")),
     },
@@ -91,12 +96,14 @@ const API_SERVICE_ROWS: &[Row] = &[
     Row {
         status: Current,
         reason: "Available",
+        source: "helm/helm#6361",
         when: "condition `Available` is True",
         tell: |view| view.conditions().holds("Available").map(|_| Telling::new("APIService is available")),
     },
     Row {
         status: InProgress,
         reason: "NotAvailable",
+        source: "helm/helm#6361",
         when: "condition `Available` is anything else",
         tell: |view| view.conditions().get("Available").map(Telling::named),
     },
@@ -105,6 +112,7 @@ const API_SERVICE_ROWS: &[Row] = &[
 const NAMESPACE_ROWS: &[Row] = &[Row {
     status: Terminating,
     reason: "NamespaceTerminating",
+    source: "API reference",
     when: "phase Terminating",
     tell: |view| {
         let ends = view.status.text("phase").as_deref() == Some("Terminating");
@@ -116,6 +124,7 @@ const NODE_ROWS: &[Row] = &[
     Row {
         status: Current,
         reason: "NodeReady",
+        source: "API reference",
         when: "condition `Ready` is True, also when the node takes no new pods",
         tell: |view| {
             let cordoned = view.spec().field("unschedulable").flag() == Some(true);
@@ -126,6 +135,7 @@ const NODE_ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "NodeNotReady",
+        source: "API reference",
         when: "condition `Ready` is anything else",
         tell: |view| view.conditions().get("Ready").map(Telling::named),
     },
@@ -135,6 +145,7 @@ const SIGNING_REQUEST_ROWS: &[Row] = &[
     Row {
         status: Failed,
         reason: "Denied",
+        source: "API reference",
         when: "condition `Denied` or `Failed` is True",
         tell: |view| {
             let bad = view.conditions().alarm("Denied").or(view.conditions().alarm("Failed"));
@@ -144,6 +155,7 @@ const SIGNING_REQUEST_ROWS: &[Row] = &[
     Row {
         status: Current,
         reason: "CertificateIssued",
+        source: "API reference",
         when: "`status.certificate` is there",
         tell: |view| {
             let issued = view.status.text("certificate").is_some_and(|pem| !pem.is_empty());

@@ -17,6 +17,7 @@ pub(super) const FAMILY: Family = Family {
 const NO_GENERATION: &[Row] = &[Row {
     status: InProgress,
     reason: "NoGeneration",
+    source: "kstatus",
     when: "there is no `metadata.generation`",
     tell: |view| {
         view.generation
@@ -29,6 +30,7 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "NoDesiredNumber",
+        source: "kstatus",
         when: "`status.desiredNumberScheduled` is missing",
         tell: |view| {
             let missing = view.status.field("desiredNumberScheduled").int().is_none();
@@ -38,12 +40,14 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "LessCurrent",
+        source: "kstatus",
         when: "desired > `status.currentNumberScheduled`",
         tell: |view| less(view, "Current", "currentNumberScheduled"),
     },
     Row {
         status: InProgress,
         reason: "LessUpdated",
+        source: "kstatus; fluxcd/flux2#2078",
         when: "desired > `status.updatedNumberScheduled`, unless the update strategy is OnDelete",
         tell: |view| {
             let by_hand = view.spec().path(&["updateStrategy", "type"]).text();
@@ -56,18 +60,21 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "LessAvailable",
+        source: "kstatus",
         when: "desired > `status.numberAvailable`",
         tell: |view| less(view, "Available", "numberAvailable"),
     },
     Row {
         status: InProgress,
         reason: "LessReady",
+        source: "kstatus",
         when: "desired > `status.numberReady`",
         tell: |view| less(view, "Ready", "numberReady"),
     },
     Row {
         status: Current,
         reason: "ReplicasAsExpected",
+        source: "kstatus",
         when: "otherwise; misscheduled pods are tolerated",
         tell: |view| {
             let desired = view.status.count("desiredNumberScheduled");

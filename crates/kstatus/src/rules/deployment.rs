@@ -23,6 +23,7 @@ const ROWS: &[Row] = &[
     Row {
         status: Current,
         reason: "DeploymentPaused",
+        source: "helm/helm#5789",
         when: "`spec.paused`: nobody asks for a rollout",
         tell: |view| {
             let n = Numbers::of(view);
@@ -33,6 +34,7 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "ProgressDeadlineExceeded",
+        source: "kstatus; carvel-dev/kapp#1020",
         when: "condition `Progressing` has the reason ProgressDeadlineExceeded (a cause without a hold: Failed)",
         tell: |view| {
             let n = Numbers::of(view);
@@ -42,6 +44,7 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "LessReplicas",
+        source: "kstatus",
         when: "wanted > `status.replicas`",
         tell: |view| {
             let n = Numbers::of(view);
@@ -51,6 +54,7 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "LessUpdated",
+        source: "kstatus",
         when: "wanted > `status.updatedReplicas`",
         tell: |view| {
             let n = Numbers::of(view);
@@ -60,6 +64,7 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "ExtraPods",
+        source: "kstatus",
         when: "`status.replicas` > wanted: pods of an older revision are still there",
         tell: |view| {
             let n = Numbers::of(view);
@@ -69,6 +74,7 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "PodsTerminating",
+        source: "helm/helm#13269; KEP-3973",
         when: "no replicas are wanted and `status.terminatingReplicas` > 0",
         tell: |view| {
             let n = Numbers::of(view);
@@ -80,6 +86,7 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "LessAvailable",
+        source: "kstatus",
         when: "`status.updatedReplicas` > `status.availableReplicas`",
         tell: |view| {
             let n = Numbers::of(view);
@@ -89,6 +96,7 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "LessReady",
+        source: "kstatus",
         when: "wanted > `status.readyReplicas`",
         tell: |view| {
             let n = Numbers::of(view);
@@ -98,6 +106,7 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "ReplicaSetNotAvailable",
+        source: "kstatus",
         when: "there is a progress deadline and `Progressing` is not True with reason NewReplicaSetAvailable",
         tell: |view| {
             let deadline = view.spec().field("progressDeadlineSeconds").int();
@@ -112,6 +121,7 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "DeploymentNotAvailable",
+        source: "kstatus",
         when: "condition `Available` is not True",
         tell: |view| {
             view.conditions()
@@ -123,6 +133,7 @@ const ROWS: &[Row] = &[
     Row {
         status: Current,
         reason: "DeploymentAvailable",
+        source: "kstatus",
         when: "otherwise",
         tell: |view| {
             let n = Numbers::of(view);

@@ -23,7 +23,7 @@ pub fn rules_as_markdown() -> String {
         }
         if all.last().is_none_or(|row| !row.when.starts_with("otherwise")) {
             let last = &family.otherwise;
-            let _ = writeln!(page, "| otherwise | {} | {} |", last.status, last.reason);
+            let _ = writeln!(page, "| otherwise | {} | {} | |", last.status, last.reason);
         }
     }
     page.push_str("\n### Kinds without a status\n\nTo exist is to be Current, and metadata is all a watch has to ask for:\n\n");
@@ -40,7 +40,7 @@ pub fn rules_as_markdown() -> String {
 
 const INTRODUCTION: &str = "# How a status is found\n\n\
 This page is written from the tables of the `kstatus` crate by its tests; it cannot be out of date.\n\n\
-Rows are tried from the top; the first that applies decides. Conditions may be a list or a map, \
+Rows are tried from the top; the first that applies decides. `from` names the Go library kstatus, the API reference, an enhancement, or the public report that shows why. Conditions may be a list or a map, \
 their status a word in any case or a boolean; their types are compared exactly, then without regard \
 to case. A condition whose `observedGeneration` is below the object's counts as not there. Of \
 several conditions of one type the newest counts, at the same time the worst. Malformed entries are \
@@ -57,7 +57,7 @@ fn group_kind((group, kind): &GroupKind) -> String {
 }
 
 fn head(page: &mut String) {
-    page.push_str("| when | status | reason |\n| --- | --- | --- |\n");
+    page.push_str("| when | status | reason | from |\n| --- | --- | --- | --- |\n");
 }
 
 fn rows(page: &mut String, rows: &[Row]) {
@@ -68,7 +68,7 @@ fn rows(page: &mut String, rows: &[Row]) {
 }
 
 fn line(page: &mut String, row: &Row) {
-    let _ = writeln!(page, "| {} | {} | {} |", row.when, row.status, row.reason);
+    let _ = writeln!(page, "| {} | {} | {} | {} |", row.when, row.status, row.reason, row.source);
 }
 
 fn causes(page: &mut String) {

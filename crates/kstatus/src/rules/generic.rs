@@ -9,24 +9,28 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         status: Status::Terminating,
         reason: "Deletion",
+        source: "kstatus",
         when: "`metadata.deletionTimestamp` is set",
         tell: super::deletion::tell,
     },
     Row {
         status: Status::InProgress,
         reason: "LatestGenerationNotObserved",
+        source: "kstatus; helm/helm#32615",
         when: "`status.observedGeneration` differs from `metadata.generation`, in either direction",
         tell: generation_not_observed,
     },
     Row {
         status: Status::Failed,
         reason: "Stalled",
+        source: "kstatus",
         when: "condition `Stalled` is True",
         tell: |view| view.conditions().alarm("Stalled").map(Telling::of),
     },
     Row {
         status: Status::InProgress,
         reason: "Reconciling",
+        source: "kstatus",
         when: "condition `Reconciling` is True",
         tell: |view| view.conditions().alarm("Reconciling").map(Telling::of),
     },
@@ -49,6 +53,7 @@ fn generation_not_observed(view: &View<'_>) -> Option<Telling> {
 pub(super) const UNOBSERVED: &[Row] = &[Row {
     status: Status::InProgress,
     reason: "NoObservedGeneration",
+    source: "hashicorp/terraform-provider-kubernetes#1036",
     when: "there is no `status.observedGeneration`: no controller has looked yet",
     tell: |view| {
         (view.observed_generation().is_none())

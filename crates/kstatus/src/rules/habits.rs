@@ -22,12 +22,14 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         status: Current,
         reason: "NoStatus",
+        source: "helm/helm#32066; kubernetes-sigs/cli-utils#632",
         when: "no status, or one that says nothing but a generation; InProgress until the grace for a status ends",
         tell: |view| silent(view, Expected::BySchema),
     },
     Row {
         status: Failed,
         reason: "Failed",
+        source: "argoproj/argo-cd#28467",
         when: "condition `Succeeded` is False, or `Failed` is True",
         tell: |view| {
             let conditions = view.conditions();
@@ -37,6 +39,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "NotReady",
+        source: "kstatus; kubernetes/kubectl#962; crossplane/crossplane#2672",
         when: "condition `Ready` or `Succeeded` is not True, or of an older generation; then one of the spec (`Synced`, `Accepted`, `Programmed`, …) likewise",
         tell: |view| {
             let conditions = view.conditions();
@@ -50,6 +53,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "ConditionNotObserved",
+        source: "carvel-dev/kapp#478",
         when: "all conditions are of an older generation",
         tell: |view| {
             let all = view.conditions().all();
@@ -60,6 +64,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         status: Current,
         reason: "ResourceReady",
+        source: "kstatus",
         when: "condition `Ready` or `Succeeded` is True",
         tell: |view| {
             let good = view.conditions().holds("Ready").or(view.conditions().holds("Succeeded"));
@@ -69,6 +74,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         status: Failed,
         reason: "Failed",
+        source: "argoproj/argo-cd#28467",
         when: "a condition whose name is a final failure is True (`Terminal`, `InvalidSpec`, …), or `Progressing` has the reason ProgressDeadlineExceeded",
         tell: |view| {
             let conditions = view.conditions();
@@ -82,36 +88,42 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "Degraded",
+        source: "kubernetes/kubectl#1414",
         when: "a condition whose name is a fault is True (`Degraded`, `NotReady`, `…Error`, `…Failed`), or any has ended with a word of failure as its reason",
         tell: |view| worst(view.conditions(), Sense::Bad).or_else(|| bad_reason(view.conditions())),
     },
     Row {
         status: InProgress,
         reason: "Progressing",
+        source: "habit",
         when: "a condition whose name is an activity is True (`Progressing`, `Updating`, …), unless its reason says it has ended",
         tell: |view| worst(view.conditions(), Sense::Busy),
     },
     Row {
         status: InProgress,
         reason: "NotAvailable",
+        source: "prometheus-operator API",
         when: "a condition whose name is a good state is not True (`Available`, `Healthy`, `…Ready`)",
         tell: |view| worst(view.conditions(), Sense::Good),
     },
     Row {
         status: InProgress,
         reason: "NotAccepted",
+        source: "Gateway API; argoproj/argo-cd#24958",
         when: "parents, ancestors or listeners, or other parts of the status, have conditions of their own that say so, or none of the present generation",
         tell: nested,
     },
     Row {
         status: Failed,
         reason: "Failed",
+        source: "argoproj/argo-cd#28467",
         when: "the phase or state is a word of failure",
         tell: |view| state(view, &[Word::Failed]),
     },
     Row {
         status: InProgress,
         reason: "Progressing",
+        source: "habit",
         when: "the phase or state, here or in a part of the status, is a word of progress (or Running, for what runs to completion)",
         tell: |view| {
             let runs = words::runs_to_completion(view.kind.kind());
@@ -121,6 +133,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "NotReady",
+        source: "kstatus; kubernetes/kubectl#962; crossplane/crossplane#2672",
         when: "`status.ready`, `healthy`, `available`, `synced`, `readyToUse`, `succeeded` or `pass` is false",
         tell: |view| {
             FLAGS
@@ -132,18 +145,21 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "LessReplicas",
+        source: "habit",
         when: "fewer ready, available, healthy or updated than wanted or expected of the same thing",
         tell: counters,
     },
     Row {
         status: InProgress,
         reason: "ErrorReported",
+        source: "habit",
         when: "a field of the status whose name begins with `err`, `lastError` or `failure` is not empty",
         tell: reported_error,
     },
     Row {
         status: InProgress,
         reason: "ReasonReported",
+        source: "habit",
         when: "`status.reason` is not empty, and nothing says that all is well",
         tell: |view| {
             let reason = view.status.text("reason").filter(|reason| !reason.trim().is_empty())?;
@@ -155,6 +171,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         status: Current,
         reason: "ResourceCurrent",
+        source: "habit",
         when: "otherwise; where conditions are promised and none is there, InProgress until the grace ends",
         tell: |view| {
             let conditions = view.conditions();

@@ -22,6 +22,7 @@ const ROWS: &[Row] = &[
     Row {
         status: Failed,
         reason: "JobFailed",
+        source: "kstatus; helm/helm#9285",
         when: "condition `Failed` is True",
         tell: |view| {
             let n = Numbers::of(view);
@@ -33,6 +34,7 @@ const ROWS: &[Row] = &[
     Row {
         status: Current,
         reason: "JobComplete",
+        source: "kstatus",
         when: "condition `Complete` is True",
         tell: |view| {
             let n = Numbers::of(view);
@@ -44,6 +46,7 @@ const ROWS: &[Row] = &[
     Row {
         status: Current,
         reason: "JobSuspended",
+        source: "KEP-2232; argoproj/argo-cd#11603",
         when: "`spec.suspend`, and condition `Suspended` is True",
         tell: |view| {
             let asked = suspend(view);
@@ -53,6 +56,7 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "FailureTarget",
+        source: "KEP-3998; kubernetes/kubernetes#123412",
         when: "condition `FailureTarget` is True: the Job fails when its pods are gone",
         tell: |view| {
             view.conditions().alarm("FailureTarget").map(|condition| {
@@ -64,6 +68,7 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "SuccessCriteriaMet",
+        source: "KEP-3998; kubernetes/kubernetes#123412",
         when: "condition `SuccessCriteriaMet` is True: the Job completes when its pods are gone",
         tell: |view| {
             view.conditions().holds("SuccessCriteriaMet").map(|condition| {
@@ -75,6 +80,7 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "JobSuspending",
+        source: "KEP-2232",
         when: "`spec.suspend`, but the Job still runs",
         tell: |view| {
             let n = Numbers::of(view);
@@ -85,12 +91,14 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "JobNotStarted",
+        source: "kstatus",
         when: "there is no `status.startTime`",
         tell: |view| (!started(view)).then(|| Telling::new("Job not started")),
     },
     Row {
         status: InProgress,
         reason: "JobInProgress",
+        source: "kubernetes-sigs/cli-utils#329",
         when: "otherwise; Current where a started Job is asked for",
         tell: |view| {
             let n = Numbers::of(view);

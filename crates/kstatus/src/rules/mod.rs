@@ -46,6 +46,8 @@ pub(crate) struct Row {
     pub(crate) status: Status,
     /// The stable code; empty where the condition that decides brings its own.
     pub(crate) reason: &'static str,
+    /// Where the rule comes from: the Go library, the API, an enhancement (KEP), a public report.
+    pub(crate) source: &'static str,
     /// When it applies, in words.
     pub(crate) when: &'static str,
     /// Tells, if it applies.

@@ -21,6 +21,7 @@ const SERVICE_ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "NoIPAssigned",
+        source: "kstatus",
         when: "type LoadBalancer without a cluster IP",
         tell: |view| {
             let ip = view.spec().text("clusterIP").unwrap_or_default();
@@ -31,6 +32,7 @@ const SERVICE_ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "NoLoadBalancerAddress",
+        source: "argoproj/argo-cd#17702",
         when: "type LoadBalancer with an empty `status.loadBalancer.ingress` and no `spec.externalIPs`; Current where no address is asked for",
         tell: |view| {
             let external = !view.spec().field("externalIPs").items().is_empty();
@@ -45,6 +47,7 @@ const SERVICE_ROWS: &[Row] = &[
 const INGRESS_ROWS: &[Row] = &[Row {
     status: Current,
     reason: "IngressReady",
+    source: "argoproj/argo-cd#14607",
     when: "`status.loadBalancer.ingress` is empty; InProgress where an address is asked for",
     tell: |view| {
         (!has_address(view))

@@ -16,24 +16,28 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "PodNotObserved",
+        source: "kstatus",
         when: "there is no phase",
         tell: |view| phase(view, "").then(|| Telling::new("Pod phase not available")),
     },
     Row {
         status: Current,
         reason: "PodSucceeded",
+        source: "kstatus",
         when: "phase Succeeded",
         tell: |view| phase(view, "Succeeded").then(|| Telling::new("Pod has completed successfully")),
     },
     Row {
         status: Failed,
         reason: "PodFailed",
+        source: "kubernetes/kubernetes#105467",
         when: "phase Failed: evicted, deadline exceeded, a container ended with an exit code",
         tell: |view| phase(view, "Failed").then(|| ended(view)),
     },
     Row {
         status: Failed,
         reason: "ContainerFailed",
+        source: "API reference, restartPolicy",
         when: "a container has ended with an exit code and `spec.restartPolicy` is Never",
         tell: |view| {
             if view.conditions().holds("Ready").is_some() {
@@ -53,6 +57,7 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "SchedulingGated",
+        source: "KEP-3521",
         when: "condition `PodScheduled` has the reason SchedulingGated",
         tell: |view| {
             unscheduled(view, "SchedulingGated").map(|_| {
@@ -70,18 +75,21 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "PodNotScheduled",
+        source: "GoogleContainerTools/skaffold#8972",
         when: "condition `PodScheduled` is False with the reason Unschedulable (a cause after its grace)",
         tell: |view| unscheduled(view, "Unschedulable").map(|_| Telling::new("Pod has not been scheduled")),
     },
     Row {
         status: InProgress,
         reason: "PodPending",
+        source: "kstatus",
         when: "phase Pending",
         tell: |view| phase(view, "Pending").then(|| pending(view)),
     },
     Row {
         status: Unknown,
         reason: "PodUnknown",
+        source: "API reference, pod phase",
         when: "any other phase but Running, such as Unknown: the node is lost",
         tell: |view| {
             let phase = view.status.text("phase").unwrap_or_default();
@@ -97,12 +105,14 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "PodRunningNotReady",
+        source: "kstatus; KEP-580",
         when: "phase Running without condition `Ready` True; open readiness gates are named",
         tell: |view| view.conditions().holds("Ready").is_none().then(|| not_ready(view)),
     },
     Row {
         status: InProgress,
         reason: "PodResizing",
+        source: "KEP-1287",
         when: "condition `PodResizePending` or `PodResizeInProgress` is True",
         tell: |view| {
             ["PodResizePending", "PodResizeInProgress"]

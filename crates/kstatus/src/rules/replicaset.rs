@@ -14,6 +14,7 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "ReplicaFailure",
+        source: "kstatus; Shopify/krane#173",
         when: "condition `ReplicaFailure` is True: pods cannot be created",
         tell: |view| {
             let n = Numbers::of(view);
@@ -25,6 +26,7 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "LessLabelled",
+        source: "kstatus",
         when: "wanted > `status.fullyLabeledReplicas`",
         tell: |view| {
             let n = Numbers::of(view);
@@ -35,6 +37,7 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "LessAvailable",
+        source: "kstatus",
         when: "wanted > `status.availableReplicas`",
         tell: |view| {
             let n = Numbers::of(view);
@@ -44,6 +47,7 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "LessReady",
+        source: "kstatus",
         when: "wanted > `status.readyReplicas`",
         tell: |view| {
             let n = Numbers::of(view);
@@ -53,6 +57,7 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "ExtraPods",
+        source: "kstatus",
         when: "`status.replicas` > wanted",
         tell: |view| {
             let n = Numbers::of(view);
@@ -62,6 +67,7 @@ const ROWS: &[Row] = &[
     Row {
         status: Current,
         reason: "ReplicasAvailable",
+        source: "kstatus",
         when: "otherwise",
         tell: |view| {
             let n = Numbers::of(view);

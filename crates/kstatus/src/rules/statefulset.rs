@@ -18,6 +18,7 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "LessReplicas",
+        source: "kstatus",
         when: "wanted > `status.replicas`",
         tell: |view| {
             let n = Numbers::of(view);
@@ -29,6 +30,7 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "LessReady",
+        source: "kstatus",
         when: "wanted > `status.readyReplicas`",
         tell: |view| {
             let n = Numbers::of(view);
@@ -38,6 +40,7 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "ExtraPods",
+        source: "kstatus; helm/helm#13269",
         when: "`status.replicas` > wanted",
         tell: |view| {
             let n = Numbers::of(view);
@@ -47,6 +50,7 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "LessAvailable",
+        source: "KEP-2599",
         when: "`spec.minReadySeconds` is set and wanted > `status.availableReplicas`",
         tell: |view| {
             let n = Numbers::of(view);
@@ -58,6 +62,7 @@ const ROWS: &[Row] = &[
     Row {
         status: Current,
         reason: "OnDelete",
+        source: "helm/helm#7424",
         when: "`spec.updateStrategy.type` is OnDelete: pods are replaced by hand",
         tell: |view| {
             let n = Numbers::of(view);
@@ -73,6 +78,7 @@ const ROWS: &[Row] = &[
     Row {
         status: Current,
         reason: "ReplicasAsExpected",
+        source: "kubernetes/kubernetes#76748",
         when: "no replicas are wanted, or `status.currentRevision` is `status.updateRevision`: every pod is of the wanted revision",
         tell: |view| {
             let n = Numbers::of(view);
@@ -84,6 +90,7 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "PartitionRollout",
+        source: "kstatus; helm/helm#8674",
         when: "there is a partition and `status.updatedReplicas` < max(0, wanted − partition)",
         tell: |view| {
             let n = Numbers::of(view);
@@ -94,6 +101,7 @@ const ROWS: &[Row] = &[
     Row {
         status: Current,
         reason: "PartitionRolloutComplete",
+        source: "kstatus",
         when: "there is a partition above 0 otherwise",
         tell: |view| {
             let n = Numbers::of(view);
@@ -104,6 +112,7 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "LessCurrent",
+        source: "kstatus",
         when: "neither revision is known and wanted > `status.currentReplicas`",
         tell: |view| {
             let n = Numbers::of(view);
@@ -115,6 +124,7 @@ const ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "RevisionMismatch",
+        source: "kstatus",
         when: "`status.currentRevision` is not yet `status.updateRevision`",
         tell: |view| {
             let n = Numbers::of(view);
@@ -129,6 +139,7 @@ const ROWS: &[Row] = &[
     Row {
         status: Current,
         reason: "ReplicasAsExpected",
+        source: "kubernetes/kubernetes#76748",
         when: "otherwise",
         tell: |view| {
             let n = Numbers::of(view);

@@ -25,6 +25,7 @@ const CLAIM_ROWS: &[Row] = &[
     Row {
         status: Failed,
         reason: "Lost",
+        source: "API reference, claim phase",
         when: "phase Lost: the bound volume is gone",
         tell: |view| {
             let volume = view.spec().text("volumeName").unwrap_or_default();
@@ -35,18 +36,21 @@ const CLAIM_ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "NotBound",
+        source: "kstatus; helm/helm#10196",
         when: "phase other than Bound; Current (WaitForFirstConsumer) when the StorageClass binds late, no node is selected and no volume is named",
         tell: not_bound,
     },
     Row {
         status: InProgress,
         reason: "Resizing",
+        source: "KEP-1790",
         when: "`spec.resources.requests.storage` > `status.capacity.storage`",
         tell: resizing,
     },
     Row {
         status: InProgress,
         reason: "ModifyingVolume",
+        source: "KEP-3751",
         when: "`status.modifyVolumeStatus` is set: another VolumeAttributesClass was asked for",
         tell: |view| {
             let state = view.status.path(&["modifyVolumeStatus", "status"]).text()?;
@@ -133,6 +137,7 @@ const VOLUME_ROWS: &[Row] = &[
     Row {
         status: Failed,
         reason: "VolumeFailed",
+        source: "API reference, volume phase",
         when: "phase Failed: reclaiming the volume failed",
         tell: |view| {
             let said = ["reason", "message"].map(|name| view.status.text(name).unwrap_or_default());
@@ -143,6 +148,7 @@ const VOLUME_ROWS: &[Row] = &[
     Row {
         status: InProgress,
         reason: "VolumePending",
+        source: "API reference, volume phase",
         when: "phase Pending, or none",
         tell: |view| {
             let pending = phase(view, "Pending") || view.status.text("phase").is_none();
@@ -152,6 +158,7 @@ const VOLUME_ROWS: &[Row] = &[
     Row {
         status: Current,
         reason: "VolumeSettled",
+        source: "API reference, volume phase",
         when: "otherwise: Available, Bound, Released",
         tell: |view| {
             let phase = view.status.text("phase").unwrap_or_default();
