@@ -59,7 +59,8 @@ impl History {
 
     /// Since when a cause has been there without progress of the object it is found on.
     pub(crate) fn saw(&mut self, key: Key, steps: u16, now: Timestamp) -> Timestamp {
-        // A pull that fails alternates between two words, and so does a container that cannot start.
+        // A pull that fails alternates between two words, a container that crashes between waiting
+        // and running.
         let key = Key { code: same_trouble(key.code), ..key };
         let sighting = self.sightings.entry(key).or_insert(Sighting { since: now, steps, fresh: true });
         if steps > sighting.steps {
@@ -104,6 +105,7 @@ fn same_trouble(code: CauseCode) -> CauseCode {
         CauseCode::CreateContainerConfigError | CauseCode::RunContainerError => {
             CauseCode::CreateContainerError
         }
+        CauseCode::Error | CauseCode::OOMKilled => CauseCode::CrashLoopBackOff,
         other => other,
     }
 }

@@ -66,17 +66,18 @@ pub(crate) struct Condition<'a> {
 
 impl<'a> Condition<'a> {
     fn read(name: Cow<'a, str>, entry: Leaf<'a>, generation: Option<i64>) -> Self {
-        let [status, reason, message, observed, at, updated] = entry.fields([
+        let [status, reason, message, observed, at, updated, stamped] = entry.fields([
             "status",
             "reason",
             "message",
             "observedGeneration",
             "lastTransitionTime",
             "lastUpdateTime",
+            "timestamp",
         ]);
         let status = if entry.is_object() { status } else { entry };
         let stale = matches!((observed.int(), generation), (Some(of), Some(now)) if of < now);
-        let at = if at.is_some() { at } else { updated };
+        let at = [at, updated, stamped].into_iter().find(|at| at.is_some()).unwrap_or_default();
         Self { name, truth: truth_of(status), status, reason, message, at, stale }
     }
 

@@ -218,6 +218,25 @@ fn holds_are_set_by_policy_and_by_the_object_itself() {
 }
 
 #[test]
+fn a_hold_in_time_on_a_crash_loop_outlasts_the_short_lives_between() {
+    let mut patient = deployment(0);
+    patient["metadata"]["annotations"] = json!({"kubesettle.io/hold": "CrashLoopBackOff=5m"});
+    let mut running = waiting("web-a-1", 3, 2, "CrashLoopBackOff", 4);
+    running["status"]["containerStatuses"][0]["state"] = json!({"running": {}});
+    let (running, crashed) = (read(&running), read(&waiting("web-a-1", 3, 2, "CrashLoopBackOff", 4)));
+    let mut scene = rollout_of(&[waiting("web-a-1", 3, 2, "CrashLoopBackOff", 4)]);
+    scene.target = read(&patient);
+    for _ in 0..3 {
+        scene.children[1] = crashed.clone();
+        assert_eq!(scene.after(50).status, Status::InProgress);
+        scene.children[1] = running.clone();
+        assert_eq!(scene.after(50).status, Status::InProgress);
+    }
+    scene.children[1] = crashed;
+    assert_eq!(scene.after(50).status, Status::Failed);
+}
+
+#[test]
 fn only_the_newest_replica_set_speaks_for_a_deployment() {
     let mut scene = Scene::new(
         &deployment(0),

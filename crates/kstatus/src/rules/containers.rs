@@ -207,13 +207,15 @@ pub(super) fn unready_names(view: &View<'_>) -> Vec<String> {
     names
 }
 
-/// How many steps a pod has made: containers that run, are ready or have ended well.
+/// How many steps a pod has made: containers that have started, are ready or have ended well.
 pub(super) fn steps(view: &View<'_>) -> u16 {
     let mut steps = 0_u16;
     for list in [INIT, MAIN] {
         each(view, list, |container| {
             let ended_well = container.terminated.is_some() && !is_bad(container.terminated);
-            for step in [container.running || container.ready, container.ready, ended_well] {
+            // To run again after a crash is no step forward.
+            let started = container.ready || (container.running && container.restarts == 0);
+            for step in [started, container.ready, ended_well] {
                 steps = steps.saturating_add(u16::from(step));
             }
         });
