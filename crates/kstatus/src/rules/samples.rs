@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{FAMILIES, Row, family_of, generic};
+use super::{FAMILIES, Row, family_of, generic, habits};
 use crate::digest::digest;
 use crate::kind::Kind;
 use crate::read::Leaf;
@@ -453,6 +453,100 @@ const SAMPLES: &[Sample] = &[
     ("v1 ResourceQuota", "{}", Current, "ResourceCurrent"),
     ("resource.k8s.io/v1 ResourceClaim", "status: {}", Current, "ResourceCurrent"),
 ];
+
+/// Statuses of a kind nobody knows, and the row of the habits that decides each.
+const HABITS: &[(&str, Status, &str)] = &[
+    ("{}", Current, "no status"),
+    ("conditions: [{type: Succeeded, status: 'False'}]", Failed, "condition `Succeeded` is False"),
+    (
+        "conditions: [{type: Ready, status: 'False'}]",
+        InProgress,
+        "condition `Ready` or `Succeeded` is not True",
+    ),
+    (
+        "conditions: [{type: Ready, status: 'True'}, {type: Synced, status: 'False'}]",
+        InProgress,
+        "condition `Ready` or `Succeeded` is not True",
+    ),
+    (
+        "conditions: [{type: Available, status: 'True', observedGeneration: 1}]",
+        InProgress,
+        "all conditions are of an older",
+    ),
+    (
+        "conditions: [{type: Ready, status: 'True'}, {type: Degraded, status: 'True'}]",
+        Current,
+        "condition `Ready` or `Succeeded` is True",
+    ),
+    (
+        "conditions: [{type: InvalidSpec, status: 'True'}]",
+        Failed,
+        "a condition whose name is a final failure",
+    ),
+    (
+        "conditions: [{type: Progressing, status: 'False', reason: ProgressDeadlineExceeded}]",
+        Failed,
+        "a condition whose name is a final failure",
+    ),
+    (
+        "conditions: [{type: Available, status: 'True'}, {type: Degraded, status: 'True'}]",
+        InProgress,
+        "a condition whose name is a fault",
+    ),
+    (
+        "conditions: [{type: Complete, status: 'True', reason: JobFailed}]",
+        InProgress,
+        "a condition whose name is a fault",
+    ),
+    (
+        "conditions: [{type: Available, status: 'True'}, {type: Progressing, status: 'True'}]",
+        InProgress,
+        "a condition whose name is an activity",
+    ),
+    (
+        "conditions: [{type: Available, status: Degraded}]",
+        InProgress,
+        "a condition whose name is a good state",
+    ),
+    (
+        "parents: [{conditions: [{type: Accepted, status: 'False'}]}]",
+        InProgress,
+        "parents, ancestors or listeners",
+    ),
+    ("phase: UpdateFailed", Failed, "the phase or state is a word of failure"),
+    ("currentState: Provisioning the service", InProgress, "the phase or state, here or"),
+    ("shards: [{health: yellow}]", InProgress, "the phase or state, here or"),
+    ("ready: false", InProgress, "`status.ready`, `healthy`"),
+    ("{availableNodes: 3, expectedNodes: 5}", InProgress, "fewer ready, available"),
+    ("errorMessage: no such bucket", InProgress, "a field of the status whose name begins with `err`"),
+    ("{reason: refused, generation: 3}", InProgress, "`status.reason` is not empty"),
+    ("phase: Ready", Current, "otherwise"),
+    (
+        "conditions: [{type: Available, status: 'True'}, {type: Progressing, status: 'True', reason: NewReplicaSetAvailable}]",
+        Current,
+        "otherwise",
+    ),
+];
+
+#[test]
+fn every_habit_decides_a_sample() {
+    let mut decided = BTreeSet::new();
+    for (status, expected, when) in HABITS {
+        let mut value = serde_json::json!({"metadata": {"generation": 2}});
+        value["status"] = serde_saphyr::from_str(status).unwrap();
+        value["apiVersion"] = "example.com/v1".into();
+        value["kind"] = "Widget".into();
+        with_view(&value.to_string(), |view| {
+            let row = deciding(habits::ROWS, view).unwrap();
+            assert!(row.when.starts_with(when), "{status}: {}", row.when);
+            assert_eq!(row.status, *expected, "{status}");
+            decided.insert(row.when);
+        });
+    }
+    for row in habits::ROWS {
+        assert!(decided.contains(row.when), "no sample for: {}", row.when);
+    }
+}
 
 fn object(kind: &str, rest: &str) -> String {
     let mut value: serde_json::Value = serde_saphyr::from_str(rest).unwrap();
