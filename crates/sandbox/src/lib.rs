@@ -25,6 +25,7 @@
 mod answer;
 mod ask;
 mod clock;
+pub mod conformance;
 mod control;
 mod failure;
 mod faults;

@@ -32,7 +32,11 @@ fn orphan(store: &mut Store, uid: &str) {
         let Some(mut value) = store.get(&resource, &key).map(|object| object.value()) else { continue };
         let mut owners = list(&value, &["metadata", "ownerReferences"]).to_vec();
         owners.retain(|owner| text(owner, &["uid"]) != uid);
-        set(&mut value, &["metadata", "ownerReferences"], owners);
+        if owners.is_empty() {
+            crate::json::remove(&mut value, &["metadata", "ownerReferences"]);
+        } else {
+            set(&mut value, &["metadata", "ownerReferences"], owners);
+        }
         store.put(&resource, value);
     }
 }

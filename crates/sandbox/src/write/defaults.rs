@@ -148,7 +148,27 @@ pub(super) fn update(kind: &Kind, live: &Value, new: &mut Value) {
     fill(kind, new);
 }
 
+/// Fields that are not kept when they are empty.
+const NOT_EMPTY: &[&[&str]] = &[
+    &["metadata", "labels"],
+    &["metadata", "annotations"],
+    &["metadata", "finalizers"],
+    &["metadata", "ownerReferences"],
+];
+
+fn drop_empty(kind: &Kind, new: &mut Value) {
+    let data: &[&[&str]] = if kind.custom { &[] } else { &[&["data"], &["binaryData"]] };
+    for path in NOT_EMPTY.iter().chain(data) {
+        let value = at(new, path);
+        if value.as_object().is_some_and(|map| map.is_empty()) || value.as_array().is_some_and(Vec::is_empty)
+        {
+            remove(new, path);
+        }
+    }
+}
+
 fn fill(kind: &Kind, new: &mut Value) {
+    drop_empty(kind, new);
     for (path, value) in table(&kind.id) {
         // A field may have the wrong type here: that is for the rules to say.
         if path.len() == 1 || at(new, &path[..1]).is_object() || at(new, &path[..1]).is_null() {

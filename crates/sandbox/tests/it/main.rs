@@ -3,6 +3,7 @@
 
 mod access;
 mod client;
+mod conformance;
 mod running;
 mod watching;
 mod writing;
