@@ -11,7 +11,7 @@ use Check::*;
 pub(super) struct Known {
     /// The group; with `*` in front the end of the group.
     pub(super) group: &'static str,
-    /// Kinds, separated by spaces; `*`: all others of the group.
+    /// Kinds, separated by spaces; with `*` in front the end of the kind; `*` alone: all others.
     pub(super) kinds: &'static str,
     /// What an object without a status is.
     pub(super) silence: Silence,
@@ -240,6 +240,7 @@ pub(super) const TABLE: &[Known] = &[
         &[Reaches("status.currentHealthy", "status.expectedMachines"), Habits],
     ),
     quiet("cluster.x-k8s.io", "ClusterClass", &[Habits]),
+    quiet("controlplane.cluster.x-k8s.io", "*Template", &[]),
     speaks(
         "controlplane.cluster.x-k8s.io",
         "*",
@@ -250,8 +251,10 @@ pub(super) const TABLE: &[Known] = &[
             WordIfThere("status.ready", &["true"], &[]),
         ],
     ),
-    quiet("infrastructure.cluster.x-k8s.io", "*", &[FatalGiven("status.failureMessage"), Habits]),
-    quiet("bootstrap.cluster.x-k8s.io", "*", &[FatalGiven("status.failureMessage"), Habits]),
+    quiet("infrastructure.cluster.x-k8s.io", "*Template *Identity", &[]),
+    speaks("infrastructure.cluster.x-k8s.io", "*", &[FatalGiven("status.failureMessage"), Habits]),
+    quiet("bootstrap.cluster.x-k8s.io", "*Template *Identity", &[]),
+    speaks("bootstrap.cluster.x-k8s.io", "*", &[FatalGiven("status.failureMessage"), Habits]),
     speaks("addons.cluster.x-k8s.io", "ClusterResourceSet", &[AnyTrue(&["ResourcesApplied"])]),
     // Strimzi
     speaks(
@@ -712,6 +715,10 @@ impl Known {
             Some(end) => group.ends_with(end),
             None => group == self.group,
         };
-        group_fits && (self.kinds == "*" || self.kinds.split(' ').any(|name| name == kind))
+        let names_it = |name: &str| match name.strip_prefix('*') {
+            Some(end) => kind.ends_with(end),
+            None => kind == name,
+        };
+        group_fits && self.kinds.split(' ').any(names_it)
     }
 }
