@@ -143,6 +143,8 @@ const STATES: &[(&str, &str, Status)] = &[
         Current,
     ),
     ("cluster.x-k8s.io/v1beta1 Cluster", "phase: Provisioning", InProgress),
+    ("infrastructure.cluster.x-k8s.io/v1beta2 AWSCluster", "{}", InProgress),
+    ("infrastructure.cluster.x-k8s.io/v1beta2 AWSMachineTemplate", "{}", Current),
     ("cluster.x-k8s.io/v1beta1 Machine", "{phase: Failed, failureMessage: no capacity}", Failed),
     ("cluster.x-k8s.io/v1beta1 MachineDeployment", "{phase: ScalingUp, replicas: 1}", InProgress),
     // Strimzi
