@@ -26,7 +26,7 @@ use kstatus::{Digest, Facts, History, Policy, Status, Surroundings, Verdict};
 use tokio::time::Instant;
 
 use crate::id::ObjectId;
-use crate::watch::{Closed, Gap, Hub, Presence, Subscription, Target, TargetState, Update};
+use crate::watch::{Closed, Gap, Hub, Marks, Presence, Subscription, Target, TargetState, Update};
 
 pub(crate) use clock::Clock;
 pub use floor::Floor;
@@ -102,7 +102,7 @@ impl Watcher {
             .iter()
             .map(|target| Tracked {
                 id: target.id.clone(),
-                state: TargetState { presence: Presence::Pending, children: None, gap: None },
+                state: TargetState { presence: Presence::Pending, marks: None, children: None, gap: None },
                 floor: None,
                 reached: true,
                 history: History::default(),
@@ -174,6 +174,11 @@ impl Watcher {
     /// What is known of a target's object.
     pub fn presence(&self, target: usize) -> &Presence {
         self.targets.get(target).map_or(&Presence::Pending, |tracked| &tracked.state.presence)
+    }
+
+    /// The marks of a target's live object.
+    pub fn marks(&self, target: usize) -> Option<&Marks> {
+        self.targets.get(target)?.state.marks.as_deref()
     }
 
     /// True when everything that could explain the verdict has been looked at.
