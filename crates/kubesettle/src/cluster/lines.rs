@@ -105,7 +105,9 @@ impl Lines {
             Some(Err(error)) => {
                 self.ended = true;
                 self.partial = Vec::new();
-                return Err(broken(&*error));
+                let mut lost = broken(&*error);
+                lost.message = format!("lost the connection of the watch: {}", lost.message).into();
+                return Err(lost);
             }
             None => {
                 self.ended = true;

@@ -64,11 +64,11 @@ struct Entry<'a> {
 impl Entry<'_> {
     fn write(&self, plain: &Plain, blocked: &Blocked<'_>, page: &mut Page) {
         let [first, rest @ ..] = self.objects.as_slice() else { return };
-        let heading = if rest.is_empty() {
-            format!("{:#}: {}", first.id, self.title)
-        } else {
-            format!("{}: {}", count(self.objects.len(), "object"), self.title)
+        let who = match rest {
+            [] => format!("{:#}", first.id),
+            _ => count(self.objects.len(), "object"),
         };
+        let heading = format!("{who}: {}{}", self.title, self.since(plain).unwrap_or_default());
         push(page, &plain.options.palette.paint(Tone::Bad, &heading));
         let mut detail = |text: String| push(page, &format!("  {text}"));
         if !rest.is_empty() {
@@ -89,6 +89,17 @@ impl Entry<'_> {
         if let Some(command) = next::step(&plain.options.kubectl, first) {
             detail(format!("next: {command}"));
         }
+    }
+}
+
+impl Entry<'_> {
+    /// Since when the cause has been seen, on the object where it was first.
+    fn since(&self, plain: &Plain) -> Option<String> {
+        let acted = |object: &ObjectSummary| object.error().is_some() || object.skip().is_some();
+        let states = self.objects.iter().filter(|object| !acted(object));
+        let causes = states.filter_map(|object| object.verdict.as_ref().and_then(main_cause));
+        let since = causes.filter_map(|cause| cause.since).min()?;
+        Some(format!(" since {}", plain.clock.since(since)))
     }
 }
 
@@ -121,13 +132,11 @@ fn trouble<'a>(plain: &Plain, object: &'a ObjectSummary) -> Option<Entry<'a>> {
         let failed = verdict.is_some_and(|v| v.status == Status::Failed);
         let unknown = verdict.is_none_or(|v| v.status == Status::Unknown);
         match object.conclusion.as_ref()? {
-            Conclusion::Failed => (1, state_title(plain, "failed", verdict)),
-            Conclusion::TimedOut => (2, state_title(plain, "timed out", verdict)),
-            Conclusion::Unknown => (3, state_title(plain, "state unknown", verdict)),
-            Conclusion::NotAwaited if looked_only && failed => (1, state_title(plain, "failed", verdict)),
-            Conclusion::NotAwaited if looked_only && unknown => {
-                (3, state_title(plain, "state unknown", verdict))
-            }
+            Conclusion::Failed => (1, state_title("failed", verdict)),
+            Conclusion::TimedOut => (2, state_title("timed out", verdict)),
+            Conclusion::Unknown => (3, state_title("state unknown", verdict)),
+            Conclusion::NotAwaited if looked_only && failed => (1, state_title("failed", verdict)),
+            Conclusion::NotAwaited if looked_only && unknown => (3, state_title("state unknown", verdict)),
             _ => return None,
         }
     };
@@ -149,15 +158,12 @@ fn skip_title(plain: &Plain, skip: &Skip) -> Option<String> {
     }
 }
 
-fn state_title(plain: &Plain, end: &str, verdict: Option<&Verdict>) -> String {
-    let Some(cause) = verdict.and_then(main_cause) else {
-        return match verdict {
-            Some(verdict) => format!("{end}, {}", one_line(verdict.reason.as_str())),
-            None => end.to_owned(),
-        };
-    };
-    let since = cause.since.map(|since| format!(" since {}", plain.clock.since(since)));
-    format!("{end}, {}{}", cause.code.as_str(), since.unwrap_or_default())
+fn state_title(end: &str, verdict: Option<&Verdict>) -> String {
+    match (verdict.and_then(main_cause), verdict) {
+        (Some(cause), _) => format!("{end}, {}", cause.code),
+        (None, Some(verdict)) => format!("{end}, {}", one_line(verdict.reason.as_str())),
+        (None, None) => end.to_owned(),
+    }
 }
 
 /// What went wrong, without the names that differ between objects with the same trouble.

@@ -114,7 +114,7 @@ fn many_failures_with_one_cause_are_one_entry() {
     for n in 0..200 {
         let name = format!("web-{n}");
         let id = deployment(&name);
-        let failed = fatal(troubled(&name, CauseCode::InvalidImageName, "\"Web:latest\"", 4));
+        let failed = fatal(troubled(&name, CauseCode::InvalidImageName, "\"Web:latest\"", 4 + n % 3));
         script = script
             .applied(&id, Outcome::Created)
             .at(4_000)

@@ -176,13 +176,10 @@ impl Kubeconfig {
     fn add(&mut self, path: &Path, bytes: &[u8]) -> Result<(), ConfigError> {
         let text = std::str::from_utf8(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))
             .map_err(|error| unreadable(path, &error))?;
-        let mut document = if text.trim().is_empty() {
-            Document::default()
-        } else {
-            let document: Option<Document> = serde_saphyr::from_str(text)
-                .map_err(|error| unreadable(path, &first_line(&error.to_string())))?;
-            document.unwrap_or_default()
-        };
+        // Of several YAML documents kubectl reads the first.
+        let documents: Vec<Document> = serde_saphyr::from_multiple(text)
+            .map_err(|error| unreadable(path, &first_line(&error.to_string())))?;
+        let mut document = documents.into_iter().next().unwrap_or_default();
         document.resolve(path.parent().unwrap_or(Path::new("")));
         if self.current_context.is_empty() {
             self.current_context = document.current_context.unwrap_or_default();
@@ -230,7 +227,8 @@ fn merge<T>(into: &mut Vec<T>, more: Option<Vec<T>>, name: impl Fn(&T) -> &str) 
 }
 
 fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().to_owned()
+    let line = text.lines().next().unwrap_or_default();
+    line.strip_prefix("error: ").unwrap_or(line).to_owned()
 }
 
 fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> ConfigError {

@@ -153,6 +153,9 @@ fn an_explicit_file_must_exist_and_be_readable() {
     assert!(case.error().starts_with("cannot read kubeconfig DIR/other: "), "{}", case.error());
     case.folder.write("other", "contexts: [");
     assert!(case.error().starts_with("cannot read kubeconfig DIR/other: "), "{}", case.error());
+    case.folder.write("other", &format!("{DEV}---\nsomething: else\n"));
+    case.folder.write("ca.pem", "PEM");
+    assert_eq!(case.load().unwrap().default_namespace(), "shop", "the first document counts");
     case.folder.write("other", "\n");
     assert_eq!(case.error(), "nothing in DIR/other, and this is not a pod");
     case.folder.write("other", &DEV.replace("current-context: dev", "current-context: ''"));

@@ -90,8 +90,15 @@ impl Transport {
     ) -> Result<(Response<Body>, Stream), ApiError> {
         let multiplexed = self.multiplexed.load(Ordering::Relaxed);
         let (client, stream) = self.watches.acquire(multiplexed, || self.source.client(multiplexed));
-        let answer = self.send(client, request).await?;
-        Ok((answer, stream))
+        match self.send(client, request).await {
+            Ok(answer) => Ok((answer, stream)),
+            Err(error) => {
+                if multiplexed && error.class == ErrorClass::TimedOut {
+                    stream.unanswered();
+                }
+                Err(error)
+            }
+        }
     }
 
     /// Lets all connections close once what is on them has ended; what comes later connects anew.
