@@ -106,7 +106,8 @@ fn outcome_line(event: &Event, id: &ObjectId, action: Action, outcome: &Outcome)
                     let chain: Vec<_> = chain.iter().map(Named::from).collect();
                     line.put("code", "Dependency").put("chain", &chain).end()
                 }
-                Skip::KindNotServed => line.put("code", "KindNotServed").end(),
+                Skip::Refused { hint, .. } => line.put("code", "Refused").put("hint", &**hint).end(),
+                Skip::Kept { .. } => line.put("code", "Kept").end(),
             }
         }
         _ => line.end(),

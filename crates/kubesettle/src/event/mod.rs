@@ -232,8 +232,18 @@ pub enum Skip {
         /// What happened there.
         reason: Box<str>,
     },
-    /// The kind is not served, and nothing in sight will bring it.
-    KindNotServed,
+    /// The object belongs to nobody or to another set, and the policy does not allow to touch it.
+    Refused {
+        /// Which policy, and whose object it is.
+        message: Box<str>,
+        /// How it can be taken over.
+        hint: Box<str>,
+    },
+    /// Somebody wished the object to be left alone, or the set still needs it.
+    Kept {
+        /// By what.
+        message: Box<str>,
+    },
 }
 
 /// Names the way to where it began, and what happened there.
@@ -247,7 +257,7 @@ impl fmt::Display for Skip {
                 }
                 write!(f, ": {reason}")
             }
-            Self::KindNotServed => f.write_str("the cluster does not serve this kind"),
+            Self::Refused { message, .. } | Self::Kept { message } => f.write_str(message),
         }
     }
 }

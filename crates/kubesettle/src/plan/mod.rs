@@ -18,7 +18,7 @@ use std::ops::Range;
 
 use crate::event::{Action, Operation, Skip};
 use crate::graph::Graph;
-use crate::id::ObjectId;
+use crate::id::{GroupKind, ObjectId};
 use crate::inventory::Fate;
 use crate::manifest::Object;
 
@@ -87,6 +87,8 @@ pub struct Live {
     pub state: LiveState,
     /// Its annotations that decide, by whole name.
     pub annotations: Vec<(&'static str, Box<str>)>,
+    /// The kind it defines, when it is a CRD whose kind is served.
+    pub defines: Option<GroupKind>,
 }
 
 /// Whether a live object is there.

@@ -69,7 +69,11 @@ pub(super) fn candidates(
 }
 
 fn keep(kept: &PruneSkip, uid: &str, marked: bool) -> Decision {
-    let skip = Skip::Policy { message: kept.to_string().into(), hint: None };
+    let message: Box<str> = kept.to_string().into();
+    let skip = match kept {
+        PruneSkip::Policy(refusal) => Skip::Refused { message, hint: refusal.hint().into() },
+        _ => Skip::Kept { message },
+    };
     match kept {
         PruneSkip::Annotation { .. } if marked => Decision::Release { skip, uid: uid.into() },
         _ => Decision::Skip { skip, fate: kept.fate() },
@@ -92,6 +96,16 @@ fn skeleton(id: &ObjectId, live: &Live) -> Vec<u8> {
     if !id.namespace().is_empty() {
         metadata["namespace"] = id.namespace().into();
     }
-    let object = serde_json::json!({ "apiVersion": api_version, "kind": id.kind(), "metadata": metadata });
+    let mut object =
+        serde_json::json!({ "apiVersion": api_version, "kind": id.kind(), "metadata": metadata });
+    if let Some(defined) = &live.defines {
+        let plural = id.name().split('.').next().unwrap_or_default();
+        object["spec"] = serde_json::json!({
+            "group": defined.group(),
+            "names": { "kind": defined.kind(), "plural": plural },
+            "scope": "Namespaced",
+            "versions": [{ "name": "v1", "served": true, "storage": true }],
+        });
+    }
     object.to_string().into_bytes()
 }

@@ -134,13 +134,13 @@ fn decide_apply(
     let Some(found) = live.get(step.id()).filter(|found| found.exists()) else { return Decision::Go };
     let fate = Fate::Skipped(Strategy::Apply);
     if let Err(refusal) = can_apply(policy, found.annotation(OWNING_INVENTORY), id) {
-        let skip = Skip::Policy { message: refusal.to_string().into(), hint: Some(refusal.hint().into()) };
+        let skip = Skip::Refused { message: refusal.to_string().into(), hint: refusal.hint().into() };
         return Decision::Skip { skip, fate };
     }
     let ignored = step.object.as_ref().and_then(|object| object.annotation(MUTATION.0)) == Some(MUTATION.1);
     if ignored {
         let message = format!("annotation prevents apply ({:?}: {:?})", MUTATION.0, MUTATION.1);
-        return Decision::Skip { skip: Skip::Policy { message: message.into(), hint: None }, fate };
+        return Decision::Skip { skip: Skip::Kept { message: message.into() }, fate };
     }
     Decision::Go
 }

@@ -133,7 +133,7 @@ fn a_skipped_dependent_takes_the_class_of_where_it_began() {
 
 #[test]
 fn a_kind_that_is_not_served_fails_an_apply_but_no_deletion() {
-    let skip = || Outcome::Skipped(Skip::KindNotServed);
+    let skip = || Outcome::Skipped(Skip::Refused { message: "policy".into(), hint: "adopt".into() });
     assert_eq!(fold([applied("a", skip())]).exit_class(), ExitClass::Failed);
     assert_eq!(fold([finished("a", Action::Delete, skip())]).exit_class(), ExitClass::Ok);
 }
