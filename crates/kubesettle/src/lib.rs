@@ -16,6 +16,7 @@ pub mod error;
 pub mod event;
 pub mod graph;
 pub mod id;
+pub mod inventory;
 pub mod manifest;
 pub mod status;
 pub mod watch;

@@ -29,6 +29,15 @@ pub fn to_json_line(event: &Event) -> String {
             let objects: Vec<_> = objects.iter().map(Named::from).collect();
             line(event, "validation").put("objects", &objects).put("error", error).end()
         }
+        Body::Plan(counts) => line(event, "plan")
+            .put("apply", &counts.apply)
+            .put("prune", &counts.prune)
+            .put("delete", &counts.delete)
+            .put("skip", &counts.skip)
+            .end(),
+        Body::Inventory { id, entries, shards } => {
+            line(event, "inventory").id(id).put("entries", entries).put("shards", shards).end()
+        }
         Body::Started { id, action } => line(event, action.as_str()).id(id).put("status", "Pending").end(),
         Body::Finished { id, action, outcome } => outcome_line(event, id, *action, outcome),
         Body::Verdict { id, verdict } => verdict_line(event, id, verdict),

@@ -60,6 +60,17 @@ pub enum Body {
         /// Why.
         error: Box<str>,
     },
+    /// What the run is going to do.
+    Plan(Counts),
+    /// The record of the set was written.
+    Inventory {
+        /// Its first ConfigMap.
+        id: ObjectId,
+        /// How many objects it names now.
+        entries: usize,
+        /// In how many ConfigMaps; 0 when it was removed.
+        shards: usize,
+    },
     /// A request for this object is about to be sent.
     Started {
         /// The object.
@@ -150,6 +161,19 @@ pub struct Start {
     pub objects: usize,
     /// Number of namespaces they live in.
     pub namespaces: usize,
+}
+
+/// How many objects a run acts on, by action.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// To be applied.
+    pub apply: usize,
+    /// To be pruned.
+    pub prune: usize,
+    /// To be deleted.
+    pub delete: usize,
+    /// Left alone for a reason that is told with each.
+    pub skip: usize,
 }
 
 /// What a run does.

@@ -121,7 +121,9 @@ impl Summary {
             }
             Body::Verdict { id, verdict } => self.object(id).verdict = Some(verdict.clone()),
             Body::Concluded { id, conclusion } => self.object(id).conclusion = Some(conclusion.clone()),
-            Body::Waiting { .. }
+            Body::Plan(_)
+            | Body::Inventory { .. }
+            | Body::Waiting { .. }
             | Body::Warning { .. }
             | Body::Gap { .. }
             | Body::Retry { .. }

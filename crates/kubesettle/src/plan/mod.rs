@@ -126,18 +126,18 @@ pub struct Plan {
     pub lanes: Vec<Lane>,
     /// Entries of the inventory that need no step, with what becomes of them.
     pub settled: Vec<(ObjectId, Fate)>,
-    /// What a person should know.
-    pub warnings: Vec<String>,
+    /// What the decisions left to say.
+    pub notes: Vec<String>,
 }
 
 impl Plan {
     /// The plan of a set that is not tracked: the input alone.
     pub fn untracked(operation: Operation, wanted: Wanted) -> Self {
         let action = action_of(operation);
-        let Wanted { objects, graph, warnings, .. } = wanted;
+        let Wanted { objects, graph, .. } = wanted;
         let steps: Vec<Step> = objects.into_iter().map(|object| Step::new(object, action)).collect();
         let lanes = vec![Lane { action, steps: 0..steps.len(), graph }];
-        Self { operation, steps, lanes, settled: Vec::new(), warnings }
+        Self { operation, steps, lanes, settled: Vec::new(), notes: Vec::new() }
     }
 
     /// How many steps really do something, by action.

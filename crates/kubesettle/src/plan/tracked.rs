@@ -106,7 +106,7 @@ impl Plan {
         if !removing {
             guard(&found, &tracking.guard, inventory, live)?;
         }
-        let Wanted { objects, graph, mut warnings, .. } = wanted;
+        let Wanted { objects, graph, .. } = wanted;
         let mut steps: Vec<Step> = Vec::new();
         let mut lanes = Vec::new();
         if !removing {
@@ -118,10 +118,9 @@ impl Plan {
         }
         let first = steps.len();
         let Candidates { steps: removals, order, settled, notes } = found;
-        warnings.extend(notes);
         steps.extend(removals);
         lanes.push(Lane { action, steps: first..steps.len(), graph: order });
-        Ok(Self { operation, steps, lanes, settled, warnings })
+        Ok(Self { operation, steps, lanes, settled, notes })
     }
 }
 

@@ -5,7 +5,7 @@ use crate::id::ObjectId;
 use crate::manifest::{Object, Problem, Resolved};
 
 /// What the input asks for: its objects, complete and ordered.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Wanted {
     pub(crate) objects: Vec<Object>,
     pub(crate) graph: Graph,

@@ -166,6 +166,21 @@ impl Watcher {
         self.targets.get(target)?.verdict.as_ref()
     }
 
+    /// When it was started, in milliseconds since the Unix epoch.
+    pub fn started_at(&self) -> i64 {
+        self.clock.started_at()
+    }
+
+    /// How many targets there are.
+    pub fn len(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// True when there is nothing to watch.
+    pub fn is_empty(&self) -> bool {
+        self.targets.is_empty()
+    }
+
     /// The name of a target.
     pub fn id(&self, target: usize) -> Option<&ObjectId> {
         self.targets.get(target).map(|tracked| &tracked.id)

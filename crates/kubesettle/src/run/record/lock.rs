@@ -7,8 +7,10 @@ use tokio::time::{Instant, sleep};
 use super::{SetOptions, Stop};
 use crate::cluster::{Cluster, Content, PlainWrite, Resource};
 use crate::error::{ApiError, ErrorClass, ExitClass};
+use crate::event::WarningSource;
 use crate::id::GroupKind;
 use crate::inventory::Location;
+use crate::run::emit::Emitter;
 use crate::inventory::lease::{Decision, Holder, Lease, RENEW_EVERY, Renewal, lease_name};
 
 /// Between two looks at a lock that somebody holds.
@@ -32,11 +34,11 @@ pub(in crate::run) enum Locked {
 }
 
 impl Lock {
-    /// Waits for the lock of a set. `tell` is told once who holds it.
+    /// Waits for the lock of a set. Who holds it is told once.
     pub(in crate::run) async fn acquire(
         cluster: &Cluster,
         options: &SetOptions,
-        mut tell: impl AsyncFnMut(String),
+        emit: &mut Emitter,
     ) -> Result<Locked, Stop> {
         let without = |why: String| Ok(Locked::Without(format!("no lock on the set: {why}")));
         let kind = GroupKind::new("coordination.k8s.io", "Lease");
@@ -63,7 +65,8 @@ impl Lock {
                 Decision::Create(body) => (PlainWrite::Create, body),
                 Decision::Take { body, expired } => {
                     if let Some(held) = expired {
-                        tell(format!("took over the lock of the set from a run that is gone: {held}")).await;
+                        let text = format!("took over the lock of the set from a run that is gone: {held}");
+                        emit.warn(WarningSource::Run, &text).await;
                     }
                     (PlainWrite::Replace, body)
                 }
@@ -74,7 +77,8 @@ impl Lock {
                 }
                 Decision::Wait(held) => {
                     if !std::mem::replace(&mut told, true) {
-                        tell(format!("waiting for another run of the set: {held}")).await;
+                        let text = format!("waiting for another run of the set: {held}");
+                        emit.warn(WarningSource::Run, &text).await;
                     }
                     sleep(LOOK.min(until - Instant::now())).await;
                     continue;
