@@ -101,12 +101,53 @@ impl Facts {
             let status = root.path(&["properties", "status"]);
             let promise = if status.path(&["properties", "conditions"]).is_some() {
                 StatusSchema::Conditions
-            } else if status.is_some() || subresources.field("status").is_some() {
+            } else if status.is_some() || subresources.field("status").is_some() || is_free(root) {
                 StatusSchema::Other
             } else {
                 StatusSchema::None
             };
             self.set_status_schema(Kind::new(&format!("{group}/{name}"), &kind), promise);
         }
+    }
+}
+
+/// A schema that keeps fields it does not name may get a status it does not name.
+fn is_free(root: Leaf<'_>) -> bool {
+    root.field("x-kubernetes-preserve-unknown-fields").flag() == Some(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_definition_teaches_what_its_versions_promise() {
+        let mut facts = Facts::default();
+        facts.learn(
+            br#"{"kind": "CustomResourceDefinition", "spec": {"group": "example.com",
+            "names": {"kind": "Widget"}, "versions": [
+                {"name": "v1", "schema": {"openAPIV3Schema": {"properties": {"status": {"properties": {"conditions": {}}}}}}},
+                {"name": "v2", "schema": {"openAPIV3Schema": {}}, "subresources": {"status": {}}},
+                {"name": "v3", "schema": {"openAPIV3Schema": {"x-kubernetes-preserve-unknown-fields": true}}},
+                {"name": "v4", "schema": {"openAPIV3Schema": {"properties": {"spec": {}}}}}]}}"#,
+        );
+        let schema =
+            |version: &str| facts.status_schema(&Kind::new(&format!("example.com/{version}"), "Widget"));
+        let of_all = ["v1", "v2", "v3", "v4", "v5"].map(schema);
+        let (other, none) = (Some(StatusSchema::Other), Some(StatusSchema::None));
+        assert_eq!(of_all, [Some(StatusSchema::Conditions), other, other, none, None]);
+    }
+
+    #[test]
+    fn a_claim_without_a_class_takes_the_default_one() {
+        let mut facts = Facts::default();
+        facts.learn(
+            br#"{"kind": "StorageClass", "metadata": {"name": "local", "annotations":
+            {"storageclass.kubernetes.io/is-default-class": "true"}}, "volumeBindingMode": "WaitForFirstConsumer"}"#,
+        );
+        facts.learn(br#"{"kind": "StorageClass", "metadata": {"name": "fast"}}"#);
+        assert_eq!(facts.binding_mode(None), Some(BindingMode::FirstConsumer));
+        assert_eq!(facts.binding_mode(Some("fast")), Some(BindingMode::Immediate));
+        assert_eq!(facts.binding_mode(Some("gone")), None);
     }
 }

@@ -2,13 +2,14 @@
 //! the events about all of them.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
-use crate::cause::{Cause, CauseCode};
+use crate::cause::CauseCode;
 use crate::digest::Digest;
 use crate::outcome::Finding;
-use crate::policy::DEFAULT_HOLDS;
 use crate::rules;
 use crate::surroundings::{EventNote, Surroundings};
+use crate::uid::Uid;
 use crate::verdict::Status;
 
 /// A finding, and the way from the judged object to where it was found.
@@ -17,13 +18,12 @@ pub(crate) struct Found<'a> {
     pub(crate) chain: Vec<&'a Digest>,
     pub(crate) finding: Cow<'a, Finding>,
     pub(crate) remedy: Option<&'static str>,
-    pub(crate) count: u32,
     target: &'a Digest,
 }
 
 impl<'a> Found<'a> {
     pub(crate) fn new(chain: Vec<&'a Digest>, target: &'a Digest, finding: Cow<'a, Finding>) -> Self {
-        Self { chain, finding, remedy: None, count: 1, target }
+        Self { chain, finding, remedy: None, target }
     }
 
     /// Where it was found.
@@ -41,55 +41,77 @@ pub(crate) fn own(target: &Digest) -> impl Iterator<Item = Found<'_>> {
 /// Owners deeper than this are no owners of any controller.
 const DEPTH: usize = 6;
 
-/// Everything found, equal findings on several objects folded into one; and the descendants that
-/// were asked.
+/// Everything found, and the descendants that were asked.
 pub(crate) fn collect<'a>(
     target: &'a Digest,
     around: &Surroundings<'a>,
 ) -> (Vec<Found<'a>>, Vec<&'a Digest>) {
-    let mut members = vec![vec![target]];
+    let mut by_owner: HashMap<Uid, Vec<&'a Digest>> = HashMap::new();
     if rules::is_observed(target.own()) {
-        descend(target, around.children, &mut members);
+        for child in around.children {
+            if let Some(owner) = child.controller() {
+                by_owner.entry(owner).or_default().push(child);
+            }
+        }
     }
-    let mut found = Vec::new();
-    for chain in &members {
-        let Some(member) = chain.last().copied() else { continue };
-        let owner = chain.iter().rev().nth(1).copied();
-        let remedy = owner.and_then(|owner| rules::old_revision_matters(owner, member));
-        let mut here = Vec::new();
-        for finding in member.own().findings() {
-            here.push(Found::new(chain.clone(), target, Cow::Borrowed(finding)));
+    let mut walk = Walk {
+        target,
+        events: around.events,
+        by_owner,
+        chain: Vec::new(),
+        found: Vec::new(),
+        family: Vec::new(),
+    };
+    walk.visit(target);
+    (walk.found, walk.family)
+}
+
+/// A walk from an object down to everything it owns.
+struct Walk<'a> {
+    target: &'a Digest,
+    events: &'a [EventNote],
+    /// Those that have not been visited yet: a ring of owners ends by itself.
+    by_owner: HashMap<Uid, Vec<&'a Digest>>,
+    chain: Vec<&'a Digest>,
+    found: Vec<Found<'a>>,
+    family: Vec<&'a Digest>,
+}
+
+impl<'a> Walk<'a> {
+    fn visit(&mut self, member: &'a Digest) {
+        let owner = self.chain.last().copied();
+        self.chain.push(member);
+        self.family.push(member);
+        self.note(owner, member);
+        let children = member.uid().and_then(|uid| self.by_owner.remove(&uid));
+        if let Some(children) = children.filter(|_| self.chain.len() <= DEPTH) {
+            for child in rules::relevant(member, children) {
+                if !child.deleting() {
+                    self.visit(child);
+                }
+            }
         }
+        self.chain.pop();
+    }
+
+    /// Adds what is wrong with one object.
+    fn note(&mut self, owner: Option<&'a Digest>, member: &'a Digest) {
+        if member.own_status() == Status::Current && member.own().findings().is_empty() {
+            return;
+        }
+        let mut here: Vec<_> = member.own().findings().iter().map(Cow::Borrowed).collect();
         if member.own_status() != Status::Current {
-            let told = of_events(target, member, around.events, here.is_empty());
-            here.extend(told.map(|finding| Found::new(chain.clone(), target, Cow::Owned(finding))));
+            let told = of_events(self.target, member, self.events, here.is_empty());
+            here.extend(told.map(Cow::Owned));
         }
-        for mut item in here {
-            item.remedy = remedy;
+        for finding in here {
+            let mut item = Found::new(self.chain.clone(), self.target, finding);
+            item.remedy = owner.and_then(|owner| rules::old_revision_matters(owner, member));
             if owner.is_some_and(|owner| rules::owner_judges(owner, item.finding.code)) {
                 item.finding.to_mut().advisory = true;
             }
-            fold(&mut found, item);
+            self.found.push(item);
         }
-    }
-    let family = members.iter().filter_map(|chain| chain.last().copied()).collect();
-    (found, family)
-}
-
-fn descend<'a>(owner: &'a Digest, children: &[&'a Digest], members: &mut Vec<Vec<&'a Digest>>) {
-    let Some(uid) = owner.uid() else { return };
-    let chain = members.iter().find(|chain| chain.last().is_some_and(|last| std::ptr::eq(*last, owner)));
-    let chain = chain.cloned().unwrap_or_default();
-    if chain.len() > DEPTH {
-        return;
-    }
-    let own: Vec<_> = children.iter().copied().filter(|child| child.controller() == Some(uid)).collect();
-    for child in rules::relevant(owner, own) {
-        if chain.iter().any(|member| member.uid() == child.uid()) || child.deleting() {
-            continue;
-        }
-        members.push(chain.iter().copied().chain([child]).collect());
-        descend(child, children, members);
     }
 }
 
@@ -125,33 +147,4 @@ fn of_events<'e>(
         finding.since = event.last_seen;
         finding
     })
-}
-
-/// Adds a finding, or counts it with an equal one: the same cause in the same container of
-/// another pod. The one that is further along speaks for both.
-fn fold<'a>(found: &mut Vec<Found<'a>>, item: Found<'a>) {
-    let same = |other: &&mut Found<'a>| {
-        other.finding.code == item.finding.code
-            && other.finding.container() == item.finding.container()
-            && other.chain.len() == item.chain.len()
-            && !std::ptr::eq(other.object(), item.object())
-    };
-    let Some(other) = found.iter_mut().find(same) else { return found.push(item) };
-    let count = other.count.saturating_add(1);
-    let further =
-        (item.finding.restarts, item.remedy.is_some()) > (other.finding.restarts, other.remedy.is_some());
-    if further {
-        *other = item;
-    }
-    other.count = count;
-}
-
-/// Most specific first: what was found deepest; there what fails the object before what is about
-/// to, and that before what is only shown; then in the order of the table of causes.
-pub(crate) fn order(causes: &mut [Cause]) {
-    let rank = |code: CauseCode| DEFAULT_HOLDS.iter().position(|row| row.code == code);
-    causes.sort_by_key(|cause| {
-        let depth = std::cmp::Reverse(cause.chain.len());
-        (depth, !cause.fatal, cause.fails_at.is_none(), rank(cause.code))
-    });
 }

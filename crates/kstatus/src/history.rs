@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use crate::cause::CauseCode;
 use crate::digest::Digest;
 use crate::time::Timestamp;
@@ -14,7 +16,8 @@ pub struct History {
     first_seen: Option<Timestamp>,
     /// The most of the wanted number the object has ever had.
     best: i64,
-    sightings: Vec<Sighting>,
+    sightings: HashMap<Key, Sighting>,
+    /// Sorted.
     ever_ready: Vec<Uid>,
     /// When the object was last current.
     settled: Option<Timestamp>,
@@ -23,7 +26,6 @@ pub struct History {
 /// One cause that is being watched.
 #[derive(Clone, Debug)]
 struct Sighting {
-    key: Key,
     since: Timestamp,
     steps: u16,
     /// Still there in the judgement that is being made.
@@ -31,7 +33,7 @@ struct Sighting {
 }
 
 /// What makes two sightings the same cause.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Key {
     pub(crate) object: Option<Uid>,
     pub(crate) container: u64,
@@ -42,7 +44,7 @@ impl History {
     /// Begins a judgement: notes how far the object is. More than ever before restarts all holds.
     pub(crate) fn begin(&mut self, now: Timestamp, have: i64) {
         self.first_seen.get_or_insert(now);
-        for sighting in &mut self.sightings {
+        for sighting in self.sightings.values_mut() {
             sighting.fresh = false;
             if have > self.best {
                 sighting.since = now;
@@ -59,31 +61,29 @@ impl History {
     pub(crate) fn saw(&mut self, key: Key, steps: u16, now: Timestamp) -> Timestamp {
         // A pull that fails alternates between two words, and so does a container that cannot start.
         let key = Key { code: same_trouble(key.code), ..key };
-        if let Some(sighting) = self.sightings.iter_mut().find(|sighting| sighting.key == key) {
-            if steps > sighting.steps {
-                sighting.since = now;
-            }
-            sighting.steps = steps;
-            sighting.fresh = true;
-            return sighting.since;
+        let sighting = self.sightings.entry(key).or_insert(Sighting { since: now, steps, fresh: true });
+        if steps > sighting.steps {
+            sighting.since = now;
         }
-        self.sightings.push(Sighting { key, since: now, steps, fresh: true });
-        now
+        sighting.steps = steps;
+        sighting.fresh = true;
+        sighting.since
     }
 
     /// Ends a judgement: what was not seen again is forgotten.
     pub(crate) fn end(&mut self) {
-        self.sightings.retain(|sighting| sighting.fresh);
+        self.sightings.retain(|_, sighting| sighting.fresh);
     }
 
     /// Notes which of the present descendants are ready; of others nothing is kept.
     pub(crate) fn note_ready(&mut self, pods: impl Iterator<Item = (Uid, bool)>) {
         let mut kept = Vec::new();
         for (uid, ready) in pods {
-            if ready || self.ever_ready.contains(&uid) {
+            if ready || self.ever_ready.binary_search(&uid).is_ok() {
                 kept.push(uid);
             }
         }
+        kept.sort_unstable();
         self.ever_ready = kept;
     }
 
@@ -93,7 +93,7 @@ impl History {
     }
 
     pub(crate) fn was_ready(&self, pod: &Digest) -> bool {
-        let seen = pod.uid().is_some_and(|uid| self.ever_ready.contains(&uid));
+        let seen = pod.uid().is_some_and(|uid| self.ever_ready.binary_search(&uid).is_ok());
         seen || matches!((pod.created(), self.settled), (Some(created), Some(settled)) if created < settled)
     }
 }

@@ -1,9 +1,10 @@
-//! Says truthfully whether a Kubernetes object has settled, and why not.
+#![doc = include_str!("../README.md")]
 
 mod annotations;
 mod assess;
 mod cause;
 mod digest;
+mod explain;
 mod facts;
 mod findings;
 mod history;

@@ -100,6 +100,11 @@ impl<'a> Condition<'a> {
         self.message.text().filter(|message| !message.trim().is_empty())
     }
 
+    /// Decides between conditions that are equal in everything that means something.
+    fn words(&self) -> (Option<&'a str>, Option<&'a str>, &str) {
+        (self.reason.raw(), self.message.raw(), &self.name)
+    }
+
     pub(crate) fn status_word(&self) -> Cow<'a, str> {
         self.status.word().unwrap_or(Cow::Borrowed("not set"))
     }
@@ -171,10 +176,9 @@ impl<'a> Conditions<'a> {
     /// differs in case; among several the newest counts, and at the same time the worst.
     pub(crate) fn any_age(&self, name: &str) -> Option<&Condition<'a>> {
         let pick = |matches: &dyn Fn(&Condition<'a>) -> bool| {
-            self.0
-                .iter()
-                .filter(|condition| matches(condition))
-                .max_by(|a, b| (!a.stale, a.since(), a.truth).cmp(&(!b.stale, b.since(), b.truth)))
+            self.0.iter().filter(|condition| matches(condition)).max_by_key(|condition| {
+                (!condition.stale, condition.since(), condition.truth, condition.words())
+            })
         };
         pick(&|condition| condition.name == name)
             .or_else(|| pick(&|condition| condition.name.eq_ignore_ascii_case(name)))
@@ -200,7 +204,7 @@ impl<'a> Conditions<'a> {
                 && !condition.stale
                 && condition.is_true()
         };
-        self.0.iter().find(same)
+        self.0.iter().filter(same).max_by_key(|condition| condition.words())
     }
 
     /// The condition of this type, when it is false now.

@@ -1,12 +1,16 @@
 //! Refusals, in the words of the real server.
 
+use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// An answer that is no success.
+/// An answer that is no success. Boxed: it is rare and large.
 #[derive(Clone, Debug)]
-pub(crate) struct Failure {
+pub(crate) struct Failure(Box<Refusal>);
+
+#[derive(Clone, Debug)]
+pub(crate) struct Refusal {
     pub(crate) code: u16,
     pub(crate) form: Form,
     pub(crate) retry_after: Option<u64>,
@@ -22,16 +26,34 @@ pub(crate) enum Form {
     Status { reason: Option<&'static str>, message: String, details: Value, metadata: Value },
 }
 
+impl Deref for Failure {
+    type Target = Refusal;
+
+    fn deref(&self) -> &Refusal {
+        &self.0
+    }
+}
+
+impl DerefMut for Failure {
+    fn deref_mut(&mut self) -> &mut Refusal {
+        &mut self.0
+    }
+}
+
 impl Failure {
+    fn with(code: u16, form: Form) -> Self {
+        Self(Box::new(Refusal { code, form, retry_after: None, after: Duration::ZERO }))
+    }
+
     pub(crate) fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
         let reason = (!reason.is_empty()).then_some(reason);
         let form =
             Form::Status { reason, message: message.into(), details: Value::Null, metadata: json!({}) };
-        Self { code, form, retry_after: None, after: Duration::ZERO }
+        Self::with(code, form)
     }
 
     pub(crate) fn text(code: u16, text: impl Into<String>) -> Self {
-        Self { code, form: Form::Text(text.into()), retry_after: None, after: Duration::ZERO }
+        Self::with(code, Form::Text(text.into()))
     }
 
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {

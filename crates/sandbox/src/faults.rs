@@ -229,7 +229,7 @@ pub(crate) struct Fate {
 pub(crate) enum Instead {
     Refuse,
     Hang,
-    Failure(Box<Failure>),
+    Failure(Failure),
     Answer { code: u16, media_type: &'static str, body: Bytes },
 }
 
@@ -305,7 +305,7 @@ impl Fate {
                 if let Some(seconds) = retry_after {
                     failure = failure.with_details(json!({ "retryAfterSeconds": seconds }));
                 }
-                Instead::Failure(Box::new(failure))
+                Instead::Failure(failure)
             }
         };
         self.instead.get_or_insert(instead);

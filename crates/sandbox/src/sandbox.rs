@@ -60,8 +60,8 @@ impl Builder {
         self
     }
 
-    /// Without any controller: objects stay as they were written, owners or not. A CRD is still served
-    /// when [`establish_crds`](Self::establish_crds) is called afterwards.
+    /// Without any controller: objects stay as they were written. What is wanted all the same is switched on
+    /// afterwards.
     #[must_use]
     pub fn no_controllers(mut self) -> Self {
         let settings = &mut self.settings;

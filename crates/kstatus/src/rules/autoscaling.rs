@@ -1,5 +1,5 @@
 use super::{Family, Row, Telling, generic, no_findings};
-use crate::outcome::{Expected, Open, Plain};
+use crate::outcome::Plain;
 use crate::verdict::Status::{Current, InProgress};
 
 pub(super) const AUTOSCALER: Family = Family {
@@ -39,14 +39,12 @@ const AUTOSCALER_ROWS: &[Row] = &[
         },
     },
     Row {
-        status: Current,
+        status: InProgress,
         reason: "NoStatus",
-        when: "no conditions in a version that has them; InProgress until the grace ends",
+        when: "no conditions in a version that has them: no controller has looked yet",
         tell: |view| {
             let unread = view.conditions().is_empty() && view.kind.version() != "v1";
-            unread.then(|| {
-                Telling::new("Autoscaler has no status reported").open(Open::Silent(Expected::Surely))
-            })
+            unread.then(|| Telling::new("Autoscaler has no status reported yet"))
         },
     },
 ];

@@ -247,9 +247,7 @@ fn each(view: &View<'_>, path: &str, names: &[&str], all: bool) -> Objection {
 fn says(view: &View<'_>, path: &str, value: Leaf<'_>) -> Telling {
     let text = value.word().unwrap_or_else(|| Cow::Borrowed(value.raw().unwrap_or_default()));
     let text = crate::text::prefix(&text, 512);
-    let plain = text.len() <= 64 && text.chars().all(|letter| letter.is_ascii_alphanumeric());
-    let telling = Telling::new(clipped(&format!("{path} is {text}{}", habits::top_message(view))));
-    if plain && !text.is_empty() { telling.reason(text.to_owned()) } else { telling }
+    Telling::new(clipped(&format!("{path} is {text}{}", habits::top_message(view)))).reason(text)
 }
 
 fn is_word(value: Leaf<'_>, words: &[&str]) -> bool {

@@ -158,10 +158,11 @@ pub(super) const ROWS: &[Row] = &[
         when: "otherwise; where conditions are promised and none is there, InProgress until the grace ends",
         tell: |view| {
             let conditions = view.conditions();
-            let good = conditions.all().iter().find(|condition| {
+            let good = conditions.all().iter().filter(|condition| {
                 let sense = words::condition(&condition.name);
                 condition.is_true() && matches!(sense, Some(Sense::Good | Sense::Asked))
             });
+            let good = good.min_by(|a, b| a.name.cmp(&b.name));
             match good {
                 Some(condition) => Some(Telling::new(format!("Resource is {}", short(&condition.name)))),
                 None if conditions.is_empty() && !kinds::is_built_in(view.kind) => {
@@ -252,7 +253,8 @@ fn bad_reason(conditions: &Conditions<'_>) -> Option<Telling> {
                 ends.iter().any(|end| reason.ends_with(end))
             })
     };
-    conditions.all().iter().filter(failed).min_by(|a, b| a.name.cmp(&b.name)).map(Telling::named)
+    let present = conditions.all().iter().filter_map(|condition| conditions.get(&condition.name));
+    present.filter(failed).min_by(|a, b| a.name.cmp(&b.name)).map(Telling::named)
 }
 
 /// Lists whose entries speak for the object, each with conditions of its own.
@@ -343,7 +345,7 @@ fn state(view: &View<'_>, meanings: &[Word]) -> Option<Telling> {
         let meaning = words::state(&word)?;
         meanings.contains(&meaning).then(|| {
             let message = format!("{name} is {word}{}", top_message(view));
-            Telling::new(clipped(&message)).reason(short(&word))
+            Telling::new(clipped(&message)).reason(&word)
         })
     })
 }

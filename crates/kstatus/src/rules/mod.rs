@@ -23,6 +23,9 @@ mod statefulset;
 mod storage;
 mod words;
 
+#[cfg(test)]
+mod samples;
+
 use std::borrow::Cow;
 
 use crate::outcome::{Finding, Open, Own, Plain, Told};
@@ -65,8 +68,7 @@ impl Telling {
 
     /// What a condition says, with its reason.
     pub(crate) fn of(condition: &Condition<'_>) -> Self {
-        let reason = condition.reason().filter(|reason| reason.len() <= 256);
-        Self { reason: reason.map(Cow::into_owned), ..Self::new(condition.said()) }
+        Self::new(condition.said()).reason(&condition.reason().unwrap_or_default())
     }
 
     /// The same, with the condition named: for conditions that are not kstatus's own.
@@ -77,8 +79,12 @@ impl Telling {
         Self { message: message.into(), ..Self::of(condition) }
     }
 
-    pub(crate) fn reason(mut self, reason: impl Into<String>) -> Self {
-        self.reason = Some(reason.into());
+    /// Another reason than the row's, if it is a code and no sentence.
+    pub(crate) fn reason(mut self, reason: &str) -> Self {
+        let code = |letter: char| letter.is_ascii_alphanumeric() || "_-./".contains(letter);
+        if !reason.is_empty() && reason.len() <= 128 && reason.chars().all(code) {
+            self.reason = Some(reason.to_owned());
+        }
         self
     }
 

@@ -147,7 +147,7 @@ fn ended(view: &View<'_>) -> Telling {
     };
     let reason = view.status.text("reason").filter(|reason| !reason.is_empty());
     match reason.or(by_container.map(|(code, _)| code.into())) {
-        Some(reason) => Telling::new(message).reason(reason.chars().take(64).collect::<String>()),
+        Some(reason) => Telling::new(message).reason(&reason),
         None => Telling::new(message),
     }
 }

@@ -37,7 +37,7 @@ pub enum Fate {
     Refused(Strategy),
     /// The server accepted the deletion, and the object is not known to be gone.
     Deleting,
-    /// It is not there: deleted, or not found.
+    /// It is not there: deleted, not found, or its kind is certain not to exist any more.
     Gone,
     /// It is there and no longer ours: kept by its annotation and our mark taken off, or it carries
     /// the mark of another inventory.

@@ -117,6 +117,11 @@ impl fmt::Display for PolicyRefusal {
 impl std::error::Error for PolicyRefusal {}
 
 impl PolicyRefusal {
+    /// True when another set's mark is on the object. An empty mark is nobody's.
+    pub fn is_owned_by_another(&self) -> bool {
+        self.status == IdMatch::NoMatch && self.owner.as_ref().is_some_and(|owner| !owner.is_empty())
+    }
+
     /// Who owns the object, and how it can be taken over.
     pub fn hint(&self) -> String {
         match &self.owner {

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::merge::Fate;
 use super::model::Location;
-use super::policy::{IdMatch, InventoryPolicy, OWNING_INVENTORY, PolicyRefusal, can_prune};
+use super::policy::{InventoryPolicy, OWNING_INVENTORY, PolicyRefusal, can_prune};
 use super::status::Strategy;
 use crate::id::ObjectId;
 
@@ -88,7 +88,7 @@ impl PruneSkip {
     pub fn fate(&self) -> Fate {
         match self {
             Self::Annotation { .. } => Fate::Abandoned,
-            Self::Policy(refusal) if refusal.status == IdMatch::NoMatch => Fate::Abandoned,
+            Self::Policy(refusal) if refusal.is_owned_by_another() => Fate::Abandoned,
             Self::JustApplied(_) => Fate::Identical,
             Self::Policy(_) | Self::NamespaceInUse(_) => Fate::Skipped(Strategy::Delete),
         }

@@ -62,6 +62,20 @@ impl Wanted {
         &self.location
     }
 
+    /// Where the inventory of a template really is, when there is none of the template's name and one
+    /// other has its id. kapply up to v0.37 goes by the id alone.
+    fn renamed(&self, documents: &[Document]) -> Option<Location> {
+        let Id::Exactly(id) = &self.id else { return None };
+        let mut here = documents.iter().filter(|found| *found.namespace == *self.location.namespace());
+        if here.clone().any(|found| *found.name == *self.location.name()) {
+            return None;
+        }
+        let is_first =
+            |found: &&Document| id_of(found) == Some(id) && !found.annotations.contains_key(PART_OF);
+        let only = here.find(is_first)?;
+        here.find(is_first).is_none().then(|| Location::new(&only.namespace, &only.name))
+    }
+
     /// The id that the label selector asks for: of the first ConfigMap if that was read already, else
     /// the one that a new inventory gets.
     pub fn id<'a>(&'a self, first: Option<&'a Inventory>) -> &'a str {
@@ -125,10 +139,13 @@ impl Inventory {
     /// Parts that a crashed writer left behind are taken in: those that say whose part they are but
     /// are not named by the first ConfigMap, and those whose first ConfigMap is gone.
     ///
+    /// The inventory of a template may have another name than the template; then
+    /// [`Inventory::location`] is the place to go by.
+    ///
     /// # Errors
     /// Everything that is wrong, at once. Nothing may be written then.
     pub fn read(wanted: &Wanted, config_maps: &[&[u8]]) -> Result<Self, Problems> {
-        let set = &wanted.location;
+        let mut set = &wanted.location;
         let mut problems = Vec::new();
         let mut documents = Vec::new();
         let mut seen = BTreeSet::new();
@@ -143,7 +160,15 @@ impl Inventory {
             }
         }
 
-        let sorted = Sorted::new(set, documents);
+        let renamed = wanted.renamed(&documents);
+        set = renamed.as_ref().unwrap_or(set);
+        let mut sorted = Sorted::new(set, documents);
+        if renamed.is_some() {
+            sorted.notes.push(format!(
+                "the template names {}, the inventory with its id is {set}: that one is used",
+                wanted.location
+            ));
+        }
         let stored = sorted.parts.first().and_then(id_of);
         let id: Box<str> = match &wanted.id {
             Id::Exactly(id) => id.clone(),

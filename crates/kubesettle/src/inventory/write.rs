@@ -38,7 +38,8 @@ pub struct Write {
 /// Which request it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteKind {
-    /// POST of a ConfigMap. A conflict means that the name is taken.
+    /// POST of a ConfigMap. A conflict means that the name is taken: the first ConfigMap by another
+    /// run, any other part by whatever it is ([`WriteOptions::avoid`] it and ask for the writes again).
     Create,
     /// PUT with uid and resourceVersion. A conflict means that another run wrote in between. Not
     /// server-side apply: that could not take lines away which another writer put there.

@@ -5,10 +5,7 @@ use serde_json::Value;
 
 use crate::json::{at, list, set, text};
 use crate::store::{Key, Look, Place, Store};
-use crate::write::{Propagation, delete_object};
-
-const FOREGROUND: &str = "foregroundDeletion";
-const ORPHAN: &str = "orphan";
+use crate::write::{FOREGROUND, ORPHAN, Propagation, delete_object};
 
 pub(super) fn look(store: &mut Store, look: &Look) {
     let Some(object) = store.get(&look.resource, &look.key).cloned() else { return };

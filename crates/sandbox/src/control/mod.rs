@@ -1,13 +1,29 @@
 //! Small controllers. Each looks at one object as it is, does what is due, and says when to look
 //! again; so what they do depends on the store and the clock alone.
 
+mod act;
+mod claims;
 mod collect;
+mod containers;
+mod crds;
+mod daemonsets;
+mod deployments;
+mod jobs;
+mod namespaces;
+mod pods;
+mod replicasets;
+mod schedule;
+mod statefulsets;
+mod wants;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::json::{list, set, text};
-use crate::store::{Look, Store};
+use crate::store::{Key, Look, Store};
+
+/// Looks at one object of its kind.
+type Controller = fn(&mut Store, &Key);
 
 /// Does everything that is due by `now`, each thing at its own time.
 pub(crate) fn catch_up(store: &mut Store, now: Instant) {
@@ -21,6 +37,23 @@ pub(crate) fn catch_up(store: &mut Store, now: Instant) {
 fn look_at(store: &mut Store, look: &Look) {
     if store.settings.collector {
         collect::look(store, look);
+    }
+    let settings = &store.settings;
+    let (workloads, volumes) = (settings.workloads, settings.volumes);
+    let (namespaces, crds) = (settings.namespaces, settings.crds);
+    let rows: [(&str, bool, Controller); 9] = [
+        ("pods", workloads, pods::look),
+        ("replicasets.apps", workloads, replicasets::look),
+        ("deployments.apps", workloads, deployments::look),
+        ("statefulsets.apps", workloads, statefulsets::look),
+        ("daemonsets.apps", workloads, daemonsets::look),
+        ("jobs.batch", workloads, jobs::look),
+        ("persistentvolumeclaims", volumes, claims::look),
+        ("namespaces", namespaces, namespaces::look),
+        ("customresourcedefinitions.apiextensions.k8s.io", crds, crds::look),
+    ];
+    if let Some((.., controller)) = rows.iter().find(|(of, on, _)| *of == &*look.resource && *on) {
+        controller(store, &look.key);
     }
 }
 

@@ -107,7 +107,7 @@ impl Selector {
                     match found {
                         Value::String(text) => *text == field.value,
                         Value::Null => field.value.is_empty(),
-                        other => other.to_string() == field.value,
+                        other => *other == *field.value,
                     }
                 }
             };

@@ -46,6 +46,11 @@ impl History {
         }
     }
 
+    /// Lets nobody begin before `version` any more; who reads already may go on.
+    pub(crate) fn refuse_before(&mut self, version: u64) {
+        self.compacted = self.compacted.max(version);
+    }
+
     /// Forgets the events up to `version`.
     pub(crate) fn compact(&mut self, version: u64) {
         self.compacted = self.compacted.max(version);

@@ -46,6 +46,8 @@ pub(crate) struct Store {
     pub(crate) marks: HashMap<(Arc<str>, &'static str), Instant>,
     /// Custom resources whose next LIST or WATCH meets a storage that is being made.
     pub(crate) unready: BTreeSet<Arc<str>>,
+    /// The generation of each CRD that is served.
+    pub(crate) served: BTreeMap<Arc<str>, i64>,
     version: u64,
     uids: u64,
     owned: HashMap<Box<str>, BTreeSet<Place>>,
@@ -64,6 +66,7 @@ impl Store {
             streams: Streams::default(),
             marks: HashMap::new(),
             unready: BTreeSet::new(),
+            served: BTreeMap::new(),
             version: 0,
             uids: settings.seed,
             owned: HashMap::new(),
@@ -213,24 +216,8 @@ impl Store {
             self.soon(&resource, &key);
         }
         self.look_at_owners(&previous);
-        self.after_removal(&id, &previous.key);
         self.tell();
         Some(last)
-    }
-
-    /// What waits for a namespace or a kind to be empty.
-    fn after_removal(&mut self, resource: &str, key: &Key) {
-        let namespaces: Arc<str> = "namespaces".into();
-        let namespace = Key::new("", &key.namespace);
-        if self
-            .get(&namespaces, &namespace)
-            .is_some_and(|object| self.marks.contains_key(&(object.uid.clone(), "deleted")))
-        {
-            self.soon(&namespaces, &namespace);
-        }
-        if self.kind(resource).is_some_and(|kind| kind.custom) {
-            self.soon("customresourcedefinitions.apiextensions.k8s.io", &Key::new("", resource));
-        }
     }
 
     fn forget_owners(&mut self, id: &Arc<str>, object: &Object) {
@@ -266,6 +253,15 @@ impl Store {
     pub(crate) fn mark(&mut self, uid: &str, name: &'static str) -> Instant {
         let now = self.now;
         *self.marks.entry((uid.into(), name)).or_insert(now)
+    }
+
+    /// Remembers the present time about an object in place of an earlier one.
+    pub(crate) fn mark_anew(&mut self, uid: &str, name: &'static str) {
+        self.marks.insert((uid.into(), name), self.now);
+    }
+
+    pub(crate) fn marked(&self, uid: &str, name: &'static str) -> Option<Instant> {
+        self.marks.get(&(Arc::from(uid), name)).copied()
     }
 
     /// Wakes everything that waits for news.

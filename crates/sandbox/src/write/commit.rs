@@ -89,7 +89,7 @@ pub(crate) fn create(
     if commit.dry_run {
         return Ok(Arc::new(Object::new(&mut new)));
     }
-    defaults::created(store, kind, &mut new);
+    defaults::created(kind, &mut new);
     store.put(&kind.id, new).ok_or_else(Failure::no_resource)
 }
 
@@ -187,13 +187,14 @@ pub(crate) fn update(
         || (&*kind.plural == "namespaces" && !list(&new, &["spec", "finalizers"]).is_empty())
         || (&*kind.plural == "pods"
             && at(&new, &["metadata", "deletionGracePeriodSeconds"]).as_i64() != Some(0));
-    if managed::same(live, &new) && !(terminating && !held) {
+    let ends = terminating && !held;
+    if !ends && managed::same(live, &new) {
         return store.get(&kind.id, &key).cloned().ok_or_else(|| Failure::not_found(&what(target)));
     }
     if commit.dry_run {
         return Ok(Arc::new(Object::new(&mut new)));
     }
-    if terminating && !held {
+    if ends {
         let last = Arc::new(Object::new(&mut new));
         store.remove(&kind.id, &key);
         return Ok(last);

@@ -115,7 +115,7 @@ pub(super) fn create(store: &Store, kind: &Kind, new: &mut Value) {
 }
 
 /// What a new object gets that its uid is part of.
-pub(super) fn created(_store: &mut Store, kind: &Kind, new: &mut Value) {
+pub(super) fn created(kind: &Kind, new: &mut Value) {
     if &*kind.id == "jobs.batch" && at(new, &["spec", "manualSelector"]).as_bool() != Some(true) {
         let uid = text(new, &["metadata", "uid"]).to_owned();
         let name = text(new, &["metadata", "name"]).to_owned();

@@ -18,7 +18,7 @@ pub(crate) enum Propagation {
     Orphan,
 }
 
-const ORPHAN: &str = "orphan";
+pub(crate) const ORPHAN: &str = "orphan";
 pub(crate) const FOREGROUND: &str = "foregroundDeletion";
 pub(crate) const CRD_CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 

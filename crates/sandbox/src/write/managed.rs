@@ -140,7 +140,7 @@ pub(crate) fn apply(
 ) -> Result<Value, Vec<Conflict>> {
     let mut entries = read(live);
     let mut owned = Fields::of(config, shape);
-    strip(&mut owned, author.subresource, true);
+    strip(&mut owned, author.subresource);
     let mut merged = fields::merge(live, config, shape);
     let mut leave =
         entries.iter().find(|entry| entry.is(author)).map(|entry| entry.fields.clone()).unwrap_or_default();
@@ -173,8 +173,8 @@ pub(crate) fn apply(
 pub(crate) fn update(live: &Value, new: &mut Value, shape: &Shape, author: &Author<'_>) {
     let mut entries = read(live);
     let (mut changed, mut removed) = fields::compare(live, new, shape);
-    strip(&mut changed, author.subresource, false);
-    strip(&mut removed, author.subresource, false);
+    strip(&mut changed, author.subresource);
+    strip(&mut removed, author.subresource);
     if changed.is_empty() && removed.is_empty() {
         write(new, entries);
         return;
@@ -205,7 +205,7 @@ fn own(entries: &mut Vec<Entry>, author: &Author<'_>, fields: Fields) {
 }
 
 /// Leaves out what nobody owns, and what a request to this subresource cannot change.
-fn strip(fields: &mut Fields, subresource: &str, _applying: bool) {
+fn strip(fields: &mut Fields, subresource: &str) {
     if subresource == "status" {
         fields.keep_only("status");
         return;

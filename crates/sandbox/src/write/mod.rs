@@ -23,7 +23,7 @@ use crate::store::{Key, Object, Store};
 use crate::users::User;
 
 pub(crate) use apply::apply;
-pub(crate) use delete::{Propagation, delete, delete_object};
+pub(crate) use delete::{CRD_CLEANUP, FOREGROUND, ORPHAN, Propagation, delete, delete_object};
 
 use commit::Commit;
 use managed::{Author, Operation};

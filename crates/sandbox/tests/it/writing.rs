@@ -193,3 +193,31 @@ async fn faults_meet_the_requests_they_are_meant_for() {
     }
     assert!((70..130).contains(&refused), "{refused}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_update_needs_the_newest_version_and_owns_what_it_changed() {
+    let (_, client) = client();
+    let path = format!("{MAPS}/a");
+    let created = client.post(MAPS, &config_map("a", json!({ "k": "1", "l": "1" }))).await.expect(201);
+    assert_eq!(created.json["metadata"]["managedFields"][0]["operation"], "Update");
+    client.post(MAPS, &config_map("a", json!({}))).await.expect(409);
+    let mut next = created.json.clone();
+    next["data"]["k"] = json!("2");
+    let updated = client.put(&format!("{path}?fieldManager=other"), &next).await.expect(200);
+    let stale = client.put(&path, &next).await.expect(409);
+    assert_eq!(
+        stale.message(),
+        "Operation cannot be fulfilled on configmaps \"a\": the object has been modified; please apply your changes to the latest version and try again"
+    );
+    assert_eq!(stale.json["details"], json!({ "name": "a", "kind": "configmaps" }));
+    let conflict = client.apply(&path, &config_map("a", json!({ "k": "3" }))).await.expect(409);
+    assert!(
+        conflict
+            .message()
+            .starts_with("Apply failed with 1 conflict: conflict with \"other\" using v1 at 20"),
+        "{}",
+        conflict.message()
+    );
+    let same = client.put(&path, &updated.json).await.expect(200);
+    assert_eq!(same.version(), updated.version());
+}

@@ -1,4 +1,4 @@
-use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
+use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq, proptest};
 use serde_json::json;
 
 use super::super::{Entries, Inventory, Limits, WriteKind, WriteOptions, items};
@@ -220,7 +220,7 @@ fn wishes() -> impl proptest::strategy::Strategy<Value = Vec<(Entries, Limits, b
 
 #[test]
 fn what_was_written_is_read_back_and_at_no_instant_less() {
-    proptest!(|(wishes in wishes())| {
+    proptest!(ProptestConfig::with_cases(64), |(wishes in wishes())| {
         let mut server = Server::default();
         let mut inventory = new_inventory();
         for (target, limits, statuses) in wishes {
@@ -269,7 +269,7 @@ fn what_was_written_is_read_back_and_at_no_instant_less() {
 
 #[test]
 fn a_writer_that_dies_at_any_write_leaves_old_and_new_for_the_next() {
-    proptest!(|(wishes in wishes(), deaths in proptest::collection::vec(0_usize..5, 8))| {
+    proptest!(ProptestConfig::with_cases(64), |(wishes in wishes(), deaths in proptest::collection::vec(0_usize..5, 8))| {
         let mut server = Server::default();
         for ((target, limits, statuses), death) in wishes.into_iter().zip(deaths) {
             let mut inventory = server.read(&set("inv"));

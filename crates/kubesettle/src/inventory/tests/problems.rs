@@ -81,7 +81,26 @@ fn two_inventories_with_the_same_id_are_refused_with_both_names() {
   kubectl settle inventory adopt -n shop --set inv --from copy makes one of the two"
     );
     let only_the_copy = problems(&set("inv"), &found[1..]);
-    assert!(only_the_copy.contains("shop/copy has the same"), "a renamed template finds its old inventory");
+    assert!(only_the_copy.contains("shop/copy has the same"), "{only_the_copy}");
+}
+
+#[test]
+fn a_template_finds_its_inventory_under_another_name_when_only_one_has_its_id() {
+    let template = Wanted::template(&config_map("new-name", "the-id", json!({}), json!({}))).unwrap();
+    let old = config_map("old-name", "the-id", json!({ PARTS: "old-name-1" }), json!({}));
+    let part_of = json!({ "kubesettle.io/inventory-part-of": "old-name" });
+    let part = config_map("old-name-1", "the-id", part_of, json!({ "shop_a__ConfigMap": "" }));
+    let inventory = Inventory::read(&template, &[&old, &part]).unwrap();
+    assert_eq!(inventory.location().to_string(), "shop/old-name");
+    assert_eq!(names(inventory.entries()), ["a"]);
+    assert_eq!(
+        inventory.notes(),
+        ["the template names shop/new-name, the inventory with its id is shop/old-name: that one is used"]
+    );
+    let new = config_map("new-name", "the-id", json!({}), json!({}));
+    let older = config_map("older-name", "the-id", json!({}), json!({}));
+    assert!(problems(&template, &[new, old.clone()]).contains("shop/old-name has the same"));
+    assert!(problems(&template, &[older, old]).contains("shop/old-name has the same"));
 }
 
 #[test]

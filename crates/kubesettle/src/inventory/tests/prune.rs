@@ -42,6 +42,7 @@ fn each_filter_keeps_its_objects_and_the_first_one_gives_the_reason() {
         (cm("a"), "u", &[THEIRS, DETACH, KEEP], keep.to_owned(), Fate::Abandoned),
         (cm("a"), "u", &[], policy("Empty"), Fate::Skipped(Strategy::Delete)),
         (cm("a"), "u", &[THEIRS], policy("NoMatch"), Fate::Abandoned),
+        (cm("a"), "u", &[(OWNING_INVENTORY, "")], policy("NoMatch"), Fate::Skipped(Strategy::Delete)),
         (namespace("used"), "just-applied", &[THEIRS], policy("NoMatch"), Fate::Abandoned),
         (
             namespace("used"),

@@ -133,12 +133,6 @@ impl Record {
         Err(Stop { class: ExitClass::Failed, message: String::from("no free name for a part of the inventory") })
     }
 
-    /// Writes what is left of the set after the run.
-    pub(super) async fn close(&mut self, outcomes: &Outcomes, run: &str) -> Result<usize, Stop> {
-        let entries = crate::inventory::after(&self.old, &self.written, outcomes);
-        self.write(entries, run).await
-    }
-
     /// What would be left of the set after the run.
     pub(super) fn remainder(&self, outcomes: &Outcomes) -> Entries {
         crate::inventory::after(&self.old, &self.written, outcomes)

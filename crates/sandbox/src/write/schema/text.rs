@@ -91,8 +91,6 @@ fn read_more(text: &str, types: &Types) -> Arc<Shape> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     /// A name that is misspelt or stands too low would silently be anything.
     #[test]
     fn every_type_that_is_used_is_defined_above() {
