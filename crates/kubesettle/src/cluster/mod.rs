@@ -37,8 +37,8 @@ pub use connect_error::ConnectError;
 pub use discovery::{Resource, Verbs};
 pub use lines::Lines;
 pub use types::{
-    ApplyParams, Content, DeleteParams, Deletion, ListPage, LogParams, PlainWrite, Propagation, Scope, Validation,
-    WatchStart, Written,
+    ApplyParams, Content, DeleteParams, Deletion, ListPage, LogParams, PlainWrite, Propagation, Scope,
+    Validation, WatchStart, Written,
 };
 
 use self::credentials::Credentials;

@@ -11,7 +11,8 @@ use super::discovery::Resource;
 use super::lines::Lines;
 use super::send::{Ask, Inner};
 use super::types::{
-    ApplyParams, Content, DeleteParams, Deletion, ListPage, LogParams, PlainWrite, Scope, Validation, WatchStart, Written,
+    ApplyParams, Content, DeleteParams, Deletion, ListPage, LogParams, PlainWrite, Scope, Validation,
+    WatchStart, Written,
 };
 use super::url::{self, Url};
 use super::warnings;
@@ -130,11 +131,13 @@ pub(super) async fn delete(
             options.insert("dryRun".to_owned(), serde_json::json!(["All"]));
         }
     }
-    delete_with(inner, resource, namespace, name, options.to_string().into()).await.map(|deletion| match deletion {
-        Deletion::Accepted { uid, removed, warnings } => {
-            Deletion::Accepted { uid, removed: removed && !params.dry_run, warnings }
+    delete_with(inner, resource, namespace, name, options.to_string().into()).await.map(|deletion| {
+        match deletion {
+            Deletion::Accepted { uid, removed, warnings } => {
+                Deletion::Accepted { uid, removed: removed && !params.dry_run, warnings }
+            }
+            Deletion::Gone => Deletion::Gone,
         }
-        Deletion::Gone => Deletion::Gone,
     })
 }
 
@@ -145,8 +148,7 @@ pub(super) async fn delete_with(
     name: &str,
     options: Bytes,
 ) -> Result<Deletion, ApiError> {
-    let ask =
-        Ask::new(Method::DELETE, url::object(resource, namespace, name), JSON).with_body(JSON, options);
+    let ask = Ask::new(Method::DELETE, url::object(resource, namespace, name), JSON).with_body(JSON, options);
     let answer = match inner.check(inner.head(ask).await?, resource.plural()).await {
         Err(error) if is_absent(&error) => return Ok(Deletion::Gone),
         answer => answer?,

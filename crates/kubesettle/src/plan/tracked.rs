@@ -9,8 +9,8 @@ use crate::event::{Action, Operation, Skip};
 use crate::graph::{Graph, GraphOptions};
 use crate::id::ObjectId;
 use crate::inventory::{
-    Fate, GuardRefusal, Holds, Inventory, InventoryPolicy, OWNING_INVENTORY, PruneCandidate, PruneGuard,
-    PruneFilters, Strategy, can_apply, namespaces_in_use,
+    Fate, GuardRefusal, Holds, Inventory, InventoryPolicy, OWNING_INVENTORY, PruneCandidate, PruneFilters,
+    PruneGuard, Strategy, can_apply, namespaces_in_use,
 };
 
 /// The annotation of the input that leaves a live object alone.
@@ -71,7 +71,8 @@ impl Plan {
         live: &HashMap<ObjectId, Live>,
     ) -> Result<Self, Refusal> {
         let removing = operation == Operation::Destroy;
-        if !removing && wanted.objects.is_empty() && !inventory.entries().is_empty() && !tracking.allow_empty {
+        if !removing && wanted.objects.is_empty() && !inventory.entries().is_empty() && !tracking.allow_empty
+        {
             return Err(Refusal::Empty { entries: inventory.entries().len() });
         }
         let in_input: HashSet<ObjectId> = wanted
@@ -124,12 +125,7 @@ impl Plan {
     }
 }
 
-fn decide_apply(
-    step: &Step,
-    id: &str,
-    policy: InventoryPolicy,
-    live: &HashMap<ObjectId, Live>,
-) -> Decision {
+fn decide_apply(step: &Step, id: &str, policy: InventoryPolicy, live: &HashMap<ObjectId, Live>) -> Decision {
     let Some(found) = live.get(step.id()).filter(|found| found.exists()) else { return Decision::Go };
     let fate = Fate::Skipped(Strategy::Apply);
     if let Err(refusal) = can_apply(policy, found.annotation(OWNING_INVENTORY), id) {

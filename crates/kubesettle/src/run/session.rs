@@ -47,7 +47,8 @@ pub(super) struct Job {
 pub(super) async fn run(job: Job, mut emit: Emitter, cancel: CancellationToken) {
     start(&job, &mut emit).await;
     let deadline = job.options.timeout.map(|limit| Instant::now() + limit);
-    let mut session = Session { job, record: None, lock: None, deadline, targets: HashMap::new() };
+    let mut session =
+        Session { job, record: None, lock: None, deadline, targets: HashMap::new(), over: false };
     let opening = tokio::select! {
         opening = session.open(&mut emit) => opening,
         () = cancel.cancelled() => Ok(Err(Stop {
@@ -100,6 +101,8 @@ struct Session {
     deadline: Option<Instant>,
     /// The watcher's target of each object.
     targets: HashMap<ObjectId, usize>,
+    /// The set is no more.
+    over: bool,
 }
 
 impl Session {
@@ -208,6 +211,8 @@ impl Session {
         {
             end = (end.0.or(stop.class), Some(stop.message));
         }
+        self.over = operation == Operation::Destroy
+            && self.record.as_ref().is_some_and(|record| !record.inventory().exists());
         self.unlock().await;
         emit.end(end.0, end.1.map(Into::into)).await;
         Ok(())
@@ -218,6 +223,11 @@ impl Session {
         let plan = match &self.record {
             None => Plan::untracked(self.job.operation, wanted),
             Some(record) => {
+                if self.job.operation == Operation::Destroy && !record.inventory().exists() {
+                    let location = record.inventory().location();
+                    let text = format!("no inventory {location} was found: there is nothing to destroy");
+                    emit.warn(WarningSource::Run, &text).await;
+                }
                 for note in record.inventory().notes() {
                     emit.warn(WarningSource::Run, note).await;
                 }
@@ -251,9 +261,9 @@ impl Session {
             .iter()
             .map(|(id, target)| {
                 let state = match watcher.presence(*target) {
-                    Presence::Present(digest) => {
-                        LiveState::Present(digest.uid().map_or_else(Box::default, |uid| uid.to_string().into()))
-                    }
+                    Presence::Present(digest) => LiveState::Present(
+                        digest.uid().map_or_else(Box::default, |uid| uid.to_string().into()),
+                    ),
                     Presence::Absent { .. } => LiveState::Absent,
                     Presence::NotServed => LiveState::NotServed,
                     Presence::Pending | Presence::Unknown(_) => LiveState::Unknown,
@@ -270,7 +280,7 @@ impl Session {
 
     async fn unlock(&mut self) {
         if let Some(lock) = self.lock.take() {
-            lock.release().await;
+            lock.release(self.over).await;
         }
     }
 }

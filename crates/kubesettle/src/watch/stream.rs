@@ -13,8 +13,8 @@ use kstatus::{Digest, Kind, Uid};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::machine::{Closed, Machine, Outcome, Step, Why};
 use super::Marks;
+use super::machine::{Closed, Machine, Outcome, Step, Why};
 use super::wire::{self, Item, Line};
 use crate::cluster::{Cluster, Content, Lines, ListPage, Resource, Scope, WatchStart};
 use crate::error::{ApiError, ErrorClass};

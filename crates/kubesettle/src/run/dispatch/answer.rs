@@ -115,8 +115,7 @@ impl Dispatcher {
 
     /// Without a wait an accepted action is the end, unless others wait for more.
     async fn no_wait(&mut self, node: usize) {
-        if !self.options.wait && self.nodes[node].phase == Phase::Awaiting && !self.waited_for(node)
-        {
+        if !self.options.wait && self.nodes[node].phase == Phase::Awaiting && !self.waited_for(node) {
             self.conclude(node, Conclusion::NotAwaited).await;
         }
     }
@@ -135,8 +134,7 @@ impl Dispatcher {
         };
         let context = Context { comes_back: self.comes_back(node) };
         let attempt = self.nodes[node].attempts.max(1);
-        let pause =
-            retry::pause(&error, attempt, failing.elapsed(), &budgets, context, crate::run::jitter());
+        let pause = retry::pause(&error, attempt, failing.elapsed(), &budgets, context, crate::run::jitter());
         let Some(delay) = pause.filter(|_| self.stopping.is_none()) else {
             return self.gave_up(node, error).await;
         };
@@ -153,11 +151,14 @@ impl Dispatcher {
     async fn gave_up(&mut self, node: usize, error: ApiError) {
         let contact = matches!(error.class, ErrorClass::Unreachable | ErrorClass::TimedOut);
         let sent = self.nodes[node].attempts > 0;
-        self.tell_fate(node, match (self.is_wanted(node), contact && sent) {
-            (true, true) => Fate::Unclear,
-            (true, false) => Fate::Refused(Strategy::Apply),
-            (false, _) => Fate::Refused(Strategy::Delete),
-        });
+        self.tell_fate(
+            node,
+            match (self.is_wanted(node), contact && sent) {
+                (true, true) => Fate::Unclear,
+                (true, false) => Fate::Refused(Strategy::Apply),
+                (false, _) => Fate::Refused(Strategy::Delete),
+            },
+        );
         self.finish(node, Outcome::Failed(error)).await;
         self.conclude(node, if contact { Conclusion::Unknown } else { Conclusion::NotApplied }).await;
         self.stop_dependents(node).await;
@@ -199,7 +200,9 @@ impl Dispatcher {
     /// Objects of a kind that discovery does not have yet are let go after a few looks: their own
     /// retries wait for it.
     async fn discovered(&mut self, node: usize) -> Result<(), Closed> {
-        let Some(crd) = self.steps[node].object.as_ref().and_then(|object| object.crd()) else { return Ok(()) };
+        let Some(crd) = self.steps[node].object.as_ref().and_then(|object| object.crd()) else {
+            return Ok(());
+        };
         let served = self.cluster.resource(crd.group_kind(), None).is_some();
         self.nodes[node].looks += 1;
         if !served && self.nodes[node].looks < LOOKS_FOR_A_KIND && self.stopping.is_none() {

@@ -53,7 +53,6 @@ enum Answer {
 
 /// Steps that go on side by side.
 struct Lane {
-    action: Action,
     first: usize,
     end: usize,
     schedule: Schedule,
@@ -139,7 +138,7 @@ impl Dispatcher {
         for lane in plan.lanes {
             let first = lane.steps.start;
             let schedule = Schedule::new(lane.graph, lane.action, |node| waits_for(first + node));
-            lanes.push(Lane { action: lane.action, first, end: lane.steps.end, schedule });
+            lanes.push(Lane { first, end: lane.steps.end, schedule });
         }
         let own_namespaces = plan
             .steps

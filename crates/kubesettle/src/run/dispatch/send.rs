@@ -129,8 +129,7 @@ impl Dispatcher {
             .as_ref()
             .map_or(("", kind.group()), |object| (object.version(), object.api_version()));
         if let Some(served) = self.cluster.resource(kind, None) {
-            let message =
-                format!("{kind} is not served in version {version}; served: {}", served.version());
+            let message = format!("{kind} is not served in version {version}; served: {}", served.version());
             return ApiError::local(ErrorClass::BadRequest, message);
         }
         let near = self.cluster.near_kinds(kind);

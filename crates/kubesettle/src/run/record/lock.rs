@@ -5,13 +5,13 @@ use std::time::{Duration, SystemTime};
 use tokio::time::{Instant, sleep};
 
 use super::{SetOptions, Stop};
-use crate::cluster::{Cluster, Content, PlainWrite, Resource};
+use crate::cluster::{Cluster, Content, DeleteParams, PlainWrite, Resource};
 use crate::error::{ApiError, ErrorClass, ExitClass};
 use crate::event::WarningSource;
 use crate::id::GroupKind;
 use crate::inventory::Location;
-use crate::run::emit::Emitter;
 use crate::inventory::lease::{Decision, Holder, Lease, RENEW_EVERY, Renewal, lease_name};
+use crate::run::emit::Emitter;
 
 /// Between two looks at a lock that somebody holds.
 const LOOK: Duration = Duration::from_secs(2);
@@ -70,9 +70,12 @@ impl Lock {
                     }
                     (PlainWrite::Replace, body)
                 }
-                Decision::NotOurs => return without(format!("a Lease {name} of something else is in the way")),
+                Decision::NotOurs => {
+                    return without(format!("a Lease {name} of something else is in the way"));
+                }
                 Decision::Wait(held) if Instant::now() >= until => {
-                    let message = format!("another run of the set is under way: {held}; wait with --lock-timeout");
+                    let message =
+                        format!("another run of the set is under way: {held}; wait with --lock-timeout");
                     return Err(Stop { class: ExitClass::Refused, message });
                 }
                 Decision::Wait(held) => {
@@ -87,7 +90,14 @@ impl Lock {
             match cluster.write(how, &resource, location.namespace(), &name, body, "kubesettle").await {
                 Ok(_) => {
                     let (cluster, me) = (cluster.clone(), options.holder.clone());
-                    return Ok(Locked::Ours(Self { cluster, resource, location, name, me, renewed: Instant::now() }));
+                    return Ok(Locked::Ours(Self {
+                        cluster,
+                        resource,
+                        location,
+                        name,
+                        me,
+                        renewed: Instant::now(),
+                    }));
                 }
                 // Another run was faster.
                 Err(error) if error.class == ErrorClass::Replaced => {}
@@ -121,8 +131,14 @@ impl Lock {
         }
     }
 
-    /// Gives the lock back.
-    pub(in crate::run) async fn release(self) {
+    /// Gives the lock back; `for_good` when its set is no more.
+    pub(in crate::run) async fn release(self, for_good: bool) {
+        if for_good {
+            let (namespace, params) = (self.location.namespace(), DeleteParams::default());
+            // A Lease that stays behind is in nobody's way.
+            let _ = self.cluster.delete(&self.resource, namespace, &self.name, None, &params).await;
+            return;
+        }
         if let Ok(Some(lease)) = read(&self.cluster, &self.resource, &self.location, &self.name).await
             && let Some(body) = lease.release(&self.me)
         {

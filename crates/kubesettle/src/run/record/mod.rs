@@ -12,7 +12,9 @@ use serde::Deserialize;
 use crate::cluster::{Cluster, Content, ListPage, PlainWrite, Resource, Scope};
 use crate::error::{ApiError, ErrorClass, ExitClass};
 use crate::id::GroupKind;
-use crate::inventory::{Entries, Inventory, Outcomes, Wanted, Write, WriteKind, WriteOptions, items, part_names};
+use crate::inventory::{
+    Entries, Inventory, Outcomes, Wanted, Write, WriteKind, WriteOptions, items, part_names,
+};
 
 pub(super) use lock::{Lock, Locked};
 
@@ -75,13 +77,14 @@ struct AnswerMeta {
 impl Record {
     /// Reads the inventory; one that does not exist is empty.
     pub(super) async fn open(cluster: &Cluster, options: SetOptions, manager: &str) -> Result<Self, Stop> {
-        let resource = cluster.resource(&GroupKind::new("", "ConfigMap"), Some("v1")).ok_or_else(|| Stop {
-            class: ExitClass::Unknown,
-            message: String::from("the server does not say that it serves ConfigMaps"),
+        let resource =
+            cluster.resource(&GroupKind::new("", "ConfigMap"), Some("v1")).ok_or_else(|| Stop {
+                class: ExitClass::Unknown,
+                message: String::from("the server does not say that it serves ConfigMaps"),
+            })?;
+        let texts = read(cluster, &resource, &options.wanted).await.map_err(|error| {
+            Stop::of(&error, &format!("cannot read the inventory {}", options.wanted.location()))
         })?;
-        let texts = read(cluster, &resource, &options.wanted)
-            .await
-            .map_err(|error| Stop::of(&error, &format!("cannot read the inventory {}", options.wanted.location())))?;
         let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
         let inventory = Inventory::read(&options.wanted, &texts)
             .map_err(|problems| Stop { class: ExitClass::Refused, message: problems.to_string() })?;
@@ -101,23 +104,29 @@ impl Record {
 
     /// Makes the record hold these entries.
     pub(super) async fn write(&mut self, entries: Entries, run: &str) -> Result<usize, Stop> {
-        let mut options =
-            WriteOptions { statuses: self.options.statuses, run: Some(run.to_owned()), ..WriteOptions::default() };
+        let mut options = WriteOptions {
+            statuses: self.options.statuses,
+            run: Some(run.to_owned()),
+            ..WriteOptions::default()
+        };
         // A create that meets an object there is planned anew around that name.
         for _ in 0..16 {
             let mut taken = None;
             for write in self.inventory.writes(&entries, &options) {
                 match self.send(&write).await {
                     Ok(()) => {}
-                    Err(error) if write.kind() == WriteKind::Create && error.class == ErrorClass::Replaced
-                        && write.target() != self.inventory.location() =>
+                    Err(error)
+                        if write.kind() == WriteKind::Create
+                            && error.class == ErrorClass::Replaced
+                            && write.target() != self.inventory.location() =>
                     {
                         taken = Some(write.target().name().to_owned());
                         break;
                     }
                     Err(error) => {
                         let conflict = error.class == ErrorClass::Replaced;
-                        let why = if conflict { "another run changed it meanwhile" } else { "it was refused" };
+                        let why =
+                            if conflict { "another run changed it meanwhile" } else { "it was refused" };
                         return Err(Stop::of(&error, &format!("cannot {write}, {why}")));
                     }
                 }
@@ -130,7 +139,10 @@ impl Record {
                 }
             };
         }
-        Err(Stop { class: ExitClass::Failed, message: String::from("no free name for a part of the inventory") })
+        Err(Stop {
+            class: ExitClass::Failed,
+            message: String::from("no free name for a part of the inventory"),
+        })
     }
 
     /// What would be left of the set after the run.
