@@ -8,10 +8,12 @@ use std::time::Duration;
 use clap::ValueEnum;
 use clap_complete::Shell;
 use kubesettle::cluster::ConfigOptions;
+use kubesettle::inventory::{InventoryPolicy, ProtectedKind, PruneGuard, PruneMax};
+use kubesettle::plan::Tracking;
 
 use crate::args::{
     self, ApplyArgs, Cascade, Cli, ClusterArgs, Color, Command, DestroyArgs, GoDuration, InputArgs, Output,
-    StatusArgs, Until, Validate, ViewArgs, WaitArgs,
+    PruneArgs, SetArgs, StatusArgs, Until, Validate, ViewArgs, WaitArgs,
 };
 use crate::env::Variables;
 use crate::exit::Failure;
@@ -48,9 +50,21 @@ pub(crate) enum Task {
 #[derive(Debug)]
 pub(crate) struct Subject {
     pub(crate) cluster: ConfigOptions,
-    /// Never empty.
+    /// Empty only when a set is named that need not be read.
     pub(crate) input: Vec<Input>,
     pub(crate) skip_invalid: bool,
+    pub(crate) set: Set,
+}
+
+/// Which set, and how it is guarded.
+#[derive(Debug, Default)]
+pub(crate) struct Set {
+    /// Its name, when one was given.
+    pub(crate) name: Option<String>,
+    pub(crate) tracking: Tracking,
+    pub(crate) lock_timeout: Duration,
+    /// Who we are, in its lock: user and host.
+    pub(crate) me: (String, String),
 }
 
 /// One place objects are read from.
@@ -179,7 +193,43 @@ impl Layers<'_> {
         Ok((wait, self.limit(args.timeout, "KUBESETTLE_TIMEOUT")?))
     }
 
-    fn subject(&self, args: InputArgs, cluster: ConfigOptions) -> Result<Subject, Failure> {
+    fn set(&self, set: SetArgs, prune: PruneArgs) -> Result<Set, Failure> {
+        let policy = self.pick(set.inventory_policy, "KUBESETTLE_INVENTORY_POLICY", |t| Ok(t.to_owned()))?;
+        let policy = match policy {
+            None => InventoryPolicy::default(),
+            Some(word) => InventoryPolicy::parse(&word).ok_or_else(|| {
+                Failure::usage(format!("--inventory-policy={word}: expected strict, adopt or force-adopt"))
+            })?,
+        };
+        let usage = |error: &dyn std::fmt::Display| Failure::usage(error.to_string());
+        let max = self.pick(prune.prune_max, "KUBESETTLE_PRUNE_MAX", |text| Ok(text.to_owned()))?;
+        let max = max.map(|text| PruneMax::parse(&text)).transpose().map_err(|error| usage(&error))?;
+        let allow = prune.prune_allow.iter().map(|kind| ProtectedKind::parse(kind));
+        let allow = allow.collect::<Result<Vec<_>, _>>().map_err(|error| usage(&error))?;
+        let tracking = Tracking {
+            policy,
+            no_prune: prune.no_prune.unwrap_or(false),
+            guard: PruneGuard { max: max.unwrap_or(PruneMax::Default), allow },
+            allow_empty: prune.allow_empty.unwrap_or(false),
+        };
+        let word = |name: &str, or: &str| {
+            self.0.get(name).map_or_else(|| or.to_owned(), |value| value.to_string_lossy().into_owned())
+        };
+        Ok(Set {
+            name: set.set,
+            tracking,
+            lock_timeout: self.limit(set.lock_timeout, "KUBESETTLE_LOCK_TIMEOUT")?.unwrap_or_default(),
+            me: (word("USER", "somebody"), word("HOSTNAME", "this machine")),
+        })
+    }
+
+    fn subject(
+        &self,
+        args: InputArgs,
+        cluster: ConfigOptions,
+        set: Set,
+        set_suffices: bool,
+    ) -> Result<Subject, Failure> {
         let recursive = args.recursive.unwrap_or(false);
         let mut input = Vec::new();
         for name in args.filename {
@@ -189,14 +239,14 @@ impl Layers<'_> {
         if let Some(name) = args.directory {
             input.push(one_input(name, true)?);
         }
-        if input.is_empty() {
+        if input.is_empty() && !(set_suffices && set.name.is_some()) {
             input.push(Input::Stdin { asked: false });
         }
         if input.iter().filter(|one| matches!(one, Input::Stdin { .. })).count() > 1 {
             return Err(Failure::usage("standard input (-) is given twice"));
         }
         let skip_invalid = self.flag(args.skip_invalid, "KUBESETTLE_SKIP_INVALID")?.unwrap_or(false);
-        Ok(Subject { cluster, input, skip_invalid })
+        Ok(Subject { cluster, input, skip_invalid, set })
     }
 
     fn apply(&self, args: ApplyArgs, cluster: ConfigOptions) -> Result<Apply, Failure> {
@@ -210,7 +260,7 @@ impl Layers<'_> {
         let field_manager = manager.unwrap_or_else(|| "kubesettle".to_owned());
         check_field_manager(&field_manager)?;
         Ok(Apply {
-            subject: self.subject(args.input, cluster)?,
+            subject: self.subject(args.input, cluster, self.set(args.set, args.prune)?, false)?,
             wait,
             timeout,
             object_timeout: self.limit(args.reconcile_timeout, "KUBESETTLE_RECONCILE_TIMEOUT")?,
@@ -223,7 +273,7 @@ impl Layers<'_> {
     fn destroy(&self, args: DestroyArgs, cluster: ConfigOptions) -> Result<Destroy, Failure> {
         let (wait, timeout) = self.wait(&args.wait)?;
         Ok(Destroy {
-            subject: self.subject(args.input, cluster)?,
+            subject: self.subject(args.input, cluster, self.set(args.set, PruneArgs::default())?, true)?,
             wait,
             timeout,
             object_timeout: self.limit(args.delete_timeout, "KUBESETTLE_DELETE_TIMEOUT")?,
@@ -233,9 +283,10 @@ impl Layers<'_> {
 
     fn status(&self, args: StatusArgs, cluster: ConfigOptions) -> Result<Status, Failure> {
         let watch = args.watch.unwrap_or(false);
+        let set = SetArgs { set: args.set, ..SetArgs::default() };
         let otherwise = if watch { Until::Forever } else { Until::Known };
         Ok(Status {
-            subject: self.subject(args.input, cluster)?,
+            subject: self.subject(args.input, cluster, self.set(set, PruneArgs::default())?, true)?,
             until: args.until.unwrap_or(otherwise),
             timeout: self.limit(args.timeout, "KUBESETTLE_TIMEOUT")?,
         })

@@ -42,10 +42,53 @@ pub(crate) struct WaitArgs {
     pub(crate) timeout: Option<GoDuration>,
 }
 
+/// Which set a run is about, and how it treats what is not its own.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct SetArgs {
+    /// Track the objects as the set of this name; its record is a ConfigMap in the namespace of -n or of
+    /// the context. (A template among the input, as kapply has it, does the same)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) set: Option<String>,
+    /// What may be done with objects of nobody or of another set: strict (nothing), adopt or
+    /// force-adopt [default: strict]
+    #[arg(long, value_name = "POLICY")]
+    pub(crate) inventory_policy: Option<String>,
+    /// How long to wait for another run of the same set [default: 0]
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) lock_timeout: Option<GoDuration>,
+}
+
+/// What happens to objects of the set that are not in the input any more.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct PruneArgs {
+    /// Leave objects alone that left the set; they stay on record
+    #[arg(
+        long, value_name = "BOOL",
+        num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool
+    )]
+    pub(crate) no_prune: Option<bool>,
+    /// Refuse to prune more than this many objects, or percent of the set [default: 50% when more than 10]
+    #[arg(long, value_name = "N|P%")]
+    pub(crate) prune_max: Option<String>,
+    /// Allow to prune objects of this kind although they hold what is not ours; repeatable
+    #[arg(long, value_name = "KIND")]
+    pub(crate) prune_allow: Vec<String>,
+    /// Allow an empty input to prune the whole set
+    #[arg(
+        long, value_name = "BOOL",
+        num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool
+    )]
+    pub(crate) allow_empty: Option<bool>,
+}
+
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ApplyArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) set: SetArgs,
+    #[command(flatten)]
+    pub(crate) prune: PruneArgs,
     #[command(flatten)]
     pub(crate) wait: WaitArgs,
     /// How long one object may take to settle after it was applied (0: no limit) [default: 0]
@@ -79,6 +122,8 @@ pub(crate) struct DestroyArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
     #[command(flatten)]
+    pub(crate) set: SetArgs,
+    #[command(flatten)]
     pub(crate) wait: WaitArgs,
     /// What becomes of what the objects own: background, foreground or orphan [default: background]
     #[arg(
@@ -95,6 +140,9 @@ pub(crate) struct DestroyArgs {
 pub(crate) struct StatusArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
+    /// Show the objects of this set
+    #[arg(long, value_name = "NAME")]
+    pub(crate) set: Option<String>,
     /// Go on showing changes until interrupted, or until the condition of --until is met
     #[arg(
         long, short, value_name = "BOOL",

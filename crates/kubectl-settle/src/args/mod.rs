@@ -12,7 +12,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use cluster::ClusterArgs;
 pub(crate) use commands::{
-    ApplyArgs, CompletionArgs, DestroyArgs, HelpArgs, InputArgs, StatusArgs, WaitArgs,
+    ApplyArgs, CompletionArgs, DestroyArgs, HelpArgs, InputArgs, PruneArgs, SetArgs, StatusArgs, WaitArgs,
 };
 pub(crate) use values::{Cascade, Color, GoDuration, Output, Until, Validate, cascade, go_bool, validate};
 pub(crate) use view::ViewArgs;
@@ -40,7 +40,8 @@ const AFTER_HELP: &str = "\
 Defaults can be set in the environment; a flag wins over them:
   KUBESETTLE_OUTPUT, KUBESETTLE_COLOR, KUBESETTLE_TIMEOUT, KUBESETTLE_RECONCILE_TIMEOUT,
   KUBESETTLE_FIELD_MANAGER, KUBESETTLE_FORCE_CONFLICTS, KUBESETTLE_VALIDATE, KUBESETTLE_CASCADE,
-  KUBESETTLE_WAIT, KUBESETTLE_SKIP_INVALID, KUBESETTLE_DELETE_TIMEOUT
+  KUBESETTLE_WAIT, KUBESETTLE_SKIP_INVALID, KUBESETTLE_DELETE_TIMEOUT,
+  KUBESETTLE_INVENTORY_POLICY, KUBESETTLE_LOCK_TIMEOUT, KUBESETTLE_PRUNE_MAX
 
 Topics: `help exit-codes`, `help events`";
 

@@ -2,8 +2,8 @@
 
 use kubesettle::cluster::Validation;
 use kubesettle::error::ExitClass;
+use kubesettle::event::Operation;
 use kubesettle::manifest::UnknownKinds;
-use kubesettle::plan::Plan;
 use kubesettle::run::RunOptions;
 
 use super::Stop;
@@ -27,8 +27,8 @@ pub(crate) fn run(apply: &Apply, view: View, out: &mut Out) -> Result<ExitClass,
     let job = Job {
         subject: &apply.subject,
         view,
-        unknown_kinds: UnknownKinds::Refuse,
-        plan: Plan::apply,
+        unknown_kinds: UnknownKinds::Wait,
+        operation: Operation::Apply,
         options,
     };
     job.run(out)

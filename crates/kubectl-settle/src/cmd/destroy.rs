@@ -2,8 +2,8 @@
 
 use kubesettle::cluster::Propagation;
 use kubesettle::error::ExitClass;
+use kubesettle::event::Operation;
 use kubesettle::manifest::UnknownKinds;
-use kubesettle::plan::Plan;
 use kubesettle::run::RunOptions;
 
 use super::Stop;
@@ -28,7 +28,7 @@ pub(crate) fn run(destroy: &Destroy, view: View, out: &mut Out) -> Result<ExitCl
         view,
         // Objects of a kind that is not served do not exist either.
         unknown_kinds: UnknownKinds::Wait,
-        plan: Plan::destroy,
+        operation: Operation::Destroy,
         options,
     };
     job.run(out)

@@ -2,16 +2,17 @@
 //! input with what the cluster knows, and show the run.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 
 use jiff::tz::TimeZone;
 use kubesettle::cluster::{Cluster, Config, ConfigOptions};
 use kubesettle::error::ExitClass;
-use kubesettle::graph::{CycleProblems, GraphOptions};
-use kubesettle::manifest::{
-    InvalidPolicy, LoadOptions, Manifests, Problem, ResolveOptions, Resolved, Source, UnknownKinds,
-};
-use kubesettle::plan::Plan;
-use kubesettle::run::{Run, RunOptions, resolve};
+use kubesettle::event::Operation;
+use kubesettle::graph::GraphOptions;
+use kubesettle::inventory::{self, lease::Holder};
+use kubesettle::manifest::{InvalidPolicy, LoadOptions, Manifests, ResolveOptions, Source, UnknownKinds};
+use kubesettle::plan::Wanted;
+use kubesettle::run::{Run, RunOptions, SetOptions, prepare};
 use kubesettle::watch::Hub;
 
 use super::signals::Signals;
@@ -28,7 +29,7 @@ pub(super) struct Job<'a> {
     pub(super) subject: &'a Subject,
     pub(super) view: View,
     pub(super) unknown_kinds: UnknownKinds,
-    pub(super) plan: fn(Resolved, &GraphOptions) -> Result<Plan, CycleProblems>,
+    pub(super) operation: Operation,
     pub(super) options: RunOptions,
 }
 
@@ -59,6 +60,7 @@ impl Job<'_> {
         }
         let mut options = LoadOptions::default();
         options.invalid = InvalidPolicy::Skip;
+        options.allow_empty = self.subject.set.name.is_some();
         Manifests::load(&sources, &options)
             .map_err(|error| Stop::Input { problems: error.into_problems(), besides: None })
     }
@@ -83,16 +85,39 @@ impl Job<'_> {
                 return Err(failure.into());
             }
         };
-        let resolved = resolve(&cluster, manifests, &resolving)
+        let wanted = prepare(&cluster, manifests, &resolving, &GraphOptions::default())
             .map_err(|error| Stop::Input { problems: error.into_problems(), besides: None })?;
-        let mut printer = self.printer(&resolved, server, out);
+        let mut options = self.options.clone();
+        options.set = self.set(&wanted, cluster.default_namespace())?;
+        options.tracking = self.subject.set.tracking.clone();
+        let mut printer = self.printer(&wanted, server, out);
         let mut page = Page::default();
-        print::left_out(resolved.problems(), &mut page);
+        print::left_out(wanted.problems(), &mut page);
         out.write(&mut page);
-        let plan = (self.plan)(resolved, &GraphOptions::default())
-            .map_err(|error| Stop::Input { problems: cycle_problems(&error), besides: None })?;
-        let run = Run::start(&cluster, &Hub::new(&cluster), plan, self.options);
+        let run = Run::start(&cluster, &Hub::new(&cluster), self.operation, wanted, options);
         Ok(drive::drive(run, printer.as_mut(), out, &mut signals).await)
+    }
+
+    /// The set that is named, or whose template is in the input.
+    fn set(&self, wanted: &Wanted, namespace: &str) -> Result<Option<SetOptions>, Failure> {
+        let set = &self.subject.set;
+        let usage = |error: &dyn std::fmt::Display| Failure::usage(error.to_string());
+        let found = match (&set.name, wanted.template()) {
+            (Some(_), Some(_)) => {
+                let text = "--set is given, and the input holds an inventory template: which set is meant?";
+                return Err(Failure::usage(text).hint("leave one of the two out"));
+            }
+            (Some(name), None) => inventory::Wanted::named(namespace, name).map_err(|error| usage(&error))?,
+            (None, Some(json)) => inventory::Wanted::template(json).map_err(|error| usage(&error))?,
+            (None, None) => return Ok(None),
+        };
+        let run = format!("{:08x}", RandomState::new().hash_one(0_u8) >> 32);
+        Ok(Some(SetOptions {
+            wanted: found,
+            statuses: false,
+            lock_timeout: set.lock_timeout,
+            holder: Holder::new(&set.me.0, &set.me.1, std::process::id(), &run),
+        }))
     }
 
     fn resolve_options(&self, config: &Config) -> ResolveOptions {
@@ -106,8 +131,8 @@ impl Job<'_> {
         options
     }
 
-    fn printer(&self, resolved: &Resolved, server: String, out: &Out) -> Box<dyn Printer> {
-        let objects = resolved.objects();
+    fn printer(&self, wanted: &Wanted, server: String, out: &Out) -> Box<dyn Printer> {
+        let objects = wanted.objects();
         match self.view.output {
             Output::Json => Box::new(Json::default()),
             Output::Events => Box::new(Events::new(self.view.status_events)),
@@ -127,10 +152,6 @@ impl Job<'_> {
             }
         }
     }
-}
-
-fn cycle_problems(error: &CycleProblems) -> Vec<Problem> {
-    error.cycles().iter().map(|cycle| cycle.problem.clone()).collect()
 }
 
 /// `kubectl` with the flags that lead to the same cluster as the same user.

@@ -1,8 +1,8 @@
 //! `status`: show the state of objects, once or until a condition is met.
 
 use kubesettle::error::ExitClass;
+use kubesettle::event::Operation;
 use kubesettle::manifest::UnknownKinds;
-use kubesettle::plan::Plan;
 use kubesettle::run::{LookUntil, RunOptions};
 
 use super::Stop;
@@ -25,7 +25,7 @@ pub(crate) fn run(status: &Status, view: View, out: &mut Out) -> Result<ExitClas
         subject: &status.subject,
         view,
         unknown_kinds: UnknownKinds::Wait,
-        plan: Plan::status,
+        operation: Operation::Status,
         options,
     };
     job.run(out)

@@ -37,8 +37,8 @@ pub use connect_error::ConnectError;
 pub use discovery::{Resource, Verbs};
 pub use lines::Lines;
 pub use types::{
-    ApplyParams, Content, DeleteParams, Deletion, ListPage, LogParams, Propagation, Scope, Validation,
-    WatchStart, Written,
+    ApplyParams, Content, DeleteParams, Deletion, ListPage, LogParams, PlainWrite, Propagation, Scope,
+    Validation, WatchStart, Written,
 };
 
 use self::credentials::Credentials;
@@ -187,6 +187,37 @@ impl Cluster {
         params: &ApplyParams,
     ) -> Result<(Written, Bytes), ApiError> {
         requests::apply(&self.0, resource, namespace, name, body, params, Content::Full).await
+    }
+
+    /// A write that is no apply; answers the object as it is afterwards. `name` is not used by a create.
+    ///
+    /// # Errors
+    /// Every class that a write can end with; `Replaced` when the body's resourceVersion is not the
+    /// newest or a created object exists.
+    pub async fn write(
+        &self,
+        how: PlainWrite,
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
+        body: Bytes,
+        field_manager: &str,
+    ) -> Result<Bytes, ApiError> {
+        requests::write(&self.0, how, resource, namespace, name, body, field_manager).await
+    }
+
+    /// Deletes one object with `DeleteOptions` given as JSON.
+    ///
+    /// # Errors
+    /// As [`delete`](Self::delete).
+    pub async fn delete_with(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
+        options: Bytes,
+    ) -> Result<Deletion, ApiError> {
+        requests::delete_with(&self.0, resource, namespace, name, options).await
     }
 
     /// Deletes one object, only if it has `uid` when one is given.

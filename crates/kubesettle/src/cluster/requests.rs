@@ -11,7 +11,8 @@ use super::discovery::Resource;
 use super::lines::Lines;
 use super::send::{Ask, Inner};
 use super::types::{
-    ApplyParams, Content, DeleteParams, Deletion, ListPage, LogParams, Scope, Validation, WatchStart, Written,
+    ApplyParams, Content, DeleteParams, Deletion, ListPage, LogParams, PlainWrite, Scope, Validation,
+    WatchStart, Written,
 };
 use super::url::{self, Url};
 use super::warnings;
@@ -25,6 +26,7 @@ const PARTIAL: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v
 /// For LIST. On WATCH it would be a success with an empty stream.
 const PARTIAL_LIST: &str =
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+const JSON_PATCH: &str = "application/json-patch+json";
 const APPLY: &str = "application/apply-patch+yaml";
 
 /// Largest object and largest page taken.
@@ -129,8 +131,24 @@ pub(super) async fn delete(
             options.insert("dryRun".to_owned(), serde_json::json!(["All"]));
         }
     }
-    let ask = Ask::new(Method::DELETE, url::object(resource, namespace, name), JSON)
-        .with_body(JSON, options.to_string().into());
+    delete_with(inner, resource, namespace, name, options.to_string().into()).await.map(|deletion| {
+        match deletion {
+            Deletion::Accepted { uid, removed, warnings } => {
+                Deletion::Accepted { uid, removed: removed && !params.dry_run, warnings }
+            }
+            Deletion::Gone => Deletion::Gone,
+        }
+    })
+}
+
+pub(super) async fn delete_with(
+    inner: &Inner,
+    resource: &Resource,
+    namespace: &str,
+    name: &str,
+    options: Bytes,
+) -> Result<Deletion, ApiError> {
+    let ask = Ask::new(Method::DELETE, url::object(resource, namespace, name), JSON).with_body(JSON, options);
     let answer = match inner.check(inner.head(ask).await?, resource.plural()).await {
         Err(error) if is_absent(&error) => return Ok(Deletion::Gone),
         answer => answer?,
@@ -141,7 +159,27 @@ pub(super) async fn delete(
     let finished = deleted.kind == "Status";
     let uid = if finished { deleted.details.uid } else { Some(deleted.metadata.uid) };
     let uid = uid.filter(|uid| !uid.is_empty()).map(Cow::into_owned);
-    Ok(Deletion::Accepted { uid, removed: finished && !params.dry_run, warnings })
+    Ok(Deletion::Accepted { uid, removed: finished, warnings })
+}
+
+/// A write that is no apply: of a record of ours, or of one field.
+pub(super) async fn write(
+    inner: &Inner,
+    how: PlainWrite,
+    resource: &Resource,
+    namespace: &str,
+    name: &str,
+    body: Bytes,
+    field_manager: &str,
+) -> Result<Bytes, ApiError> {
+    let (method, path, media) = match how {
+        PlainWrite::Create => (Method::POST, url::collection(resource, namespace), JSON),
+        PlainWrite::Replace => (Method::PUT, url::object(resource, namespace, name), JSON),
+        PlainWrite::JsonPatch => (Method::PATCH, url::object(resource, namespace, name), JSON_PATCH),
+    };
+    let target = Url::new(path).with("fieldManager", field_manager).into_string();
+    let answer = inner.head(Ask::new(method, target, JSON).with_body(media, body)).await?;
+    inner.success(answer, resource.plural(), OBJECT).await
 }
 
 pub(super) async fn get(

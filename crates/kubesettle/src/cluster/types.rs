@@ -117,6 +117,17 @@ pub struct DeleteParams {
     pub grace: Option<Duration>,
 }
 
+/// A write that is no server-side apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlainWrite {
+    /// POST of a new object.
+    Create,
+    /// PUT of a whole object; with uid and resourceVersion only of that state.
+    Replace,
+    /// PATCH by a list of tests and changes (RFC 6902).
+    JsonPatch,
+}
+
 /// What came of a delete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deletion {

@@ -29,6 +29,15 @@ pub fn to_json_line(event: &Event) -> String {
             let objects: Vec<_> = objects.iter().map(Named::from).collect();
             line(event, "validation").put("objects", &objects).put("error", error).end()
         }
+        Body::Plan(counts) => line(event, "plan")
+            .put("apply", &counts.apply)
+            .put("prune", &counts.prune)
+            .put("delete", &counts.delete)
+            .put("skip", &counts.skip)
+            .end(),
+        Body::Inventory { id, entries, shards } => {
+            line(event, "inventory").id(id).put("entries", entries).put("shards", shards).end()
+        }
         Body::Started { id, action } => line(event, action.as_str()).id(id).put("status", "Pending").end(),
         Body::Finished { id, action, outcome } => outcome_line(event, id, *action, outcome),
         Body::Verdict { id, verdict } => verdict_line(event, id, verdict),
@@ -106,7 +115,8 @@ fn outcome_line(event: &Event, id: &ObjectId, action: Action, outcome: &Outcome)
                     let chain: Vec<_> = chain.iter().map(Named::from).collect();
                     line.put("code", "Dependency").put("chain", &chain).end()
                 }
-                Skip::KindNotServed => line.put("code", "KindNotServed").end(),
+                Skip::Refused { hint, .. } => line.put("code", "Refused").put("hint", &**hint).end(),
+                Skip::Kept { .. } => line.put("code", "Kept").end(),
             }
         }
         _ => line.end(),

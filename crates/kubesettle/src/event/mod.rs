@@ -60,6 +60,17 @@ pub enum Body {
         /// Why.
         error: Box<str>,
     },
+    /// What the run is going to do.
+    Plan(Counts),
+    /// The record of the set was written.
+    Inventory {
+        /// Its first ConfigMap.
+        id: ObjectId,
+        /// How many objects it names now.
+        entries: usize,
+        /// In how many ConfigMaps; 0 when it was removed.
+        shards: usize,
+    },
     /// A request for this object is about to be sent.
     Started {
         /// The object.
@@ -152,6 +163,19 @@ pub struct Start {
     pub namespaces: usize,
 }
 
+/// How many objects a run acts on, by action.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// To be applied.
+    pub apply: usize,
+    /// To be pruned.
+    pub prune: usize,
+    /// To be deleted.
+    pub delete: usize,
+    /// Left alone for a reason that is told with each.
+    pub skip: usize,
+}
+
 /// What a run does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
@@ -232,8 +256,18 @@ pub enum Skip {
         /// What happened there.
         reason: Box<str>,
     },
-    /// The kind is not served, and nothing in sight will bring it.
-    KindNotServed,
+    /// The object belongs to nobody or to another set, and the policy does not allow to touch it.
+    Refused {
+        /// Which policy, and whose object it is.
+        message: Box<str>,
+        /// How it can be taken over.
+        hint: Box<str>,
+    },
+    /// Somebody wished the object to be left alone, or the set still needs it.
+    Kept {
+        /// By what.
+        message: Box<str>,
+    },
 }
 
 /// Names the way to where it began, and what happened there.
@@ -247,7 +281,7 @@ impl fmt::Display for Skip {
                 }
                 write!(f, ": {reason}")
             }
-            Self::KindNotServed => f.write_str("the cluster does not serve this kind"),
+            Self::Refused { message, .. } | Self::Kept { message } => f.write_str(message),
         }
     }
 }

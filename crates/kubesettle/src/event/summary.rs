@@ -71,10 +71,12 @@ impl ObjectSummary {
     fn exit_class(&self, operation: Option<Operation>) -> ExitClass {
         let acted = self.outcomes.iter().map(|(action, outcome)| match outcome {
             Outcome::Failed(error) => match error.class {
-                ErrorClass::Unreachable | ErrorClass::Unauthorized => ExitClass::Unreachable,
+                ErrorClass::Unauthorized => ExitClass::Unreachable,
+                // The run had begun: whether the request did anything, nobody can tell.
+                ErrorClass::Unreachable | ErrorClass::TimedOut => ExitClass::Unknown,
                 _ => ExitClass::Failed,
             },
-            Outcome::Skipped(Skip::KindNotServed) if *action == Action::Apply => ExitClass::Failed,
+            Outcome::Skipped(Skip::Refused { .. }) if *action == Action::Apply => ExitClass::Refused,
             Outcome::Cancelled => ExitClass::Interrupted,
             _ => ExitClass::Ok,
         });
@@ -119,7 +121,9 @@ impl Summary {
             }
             Body::Verdict { id, verdict } => self.object(id).verdict = Some(verdict.clone()),
             Body::Concluded { id, conclusion } => self.object(id).conclusion = Some(conclusion.clone()),
-            Body::Waiting { .. }
+            Body::Plan(_)
+            | Body::Inventory { .. }
+            | Body::Waiting { .. }
             | Body::Warning { .. }
             | Body::Gap { .. }
             | Body::Retry { .. }

@@ -42,6 +42,21 @@ impl Graph {
         Self::from_pairs(objects, priority, pairs, external)
     }
 
+    /// The same nodes without any edge: what is left when their order cannot be known.
+    pub(crate) fn unordered(objects: &[Object]) -> Self {
+        let none = || Adjacency::collect(objects.len(), &[]);
+        let priority = priorities(objects);
+        let order = topological(&none(), &none(), &priority);
+        Self {
+            dependencies: none(),
+            dependents: none(),
+            priority,
+            order,
+            external: Box::default(),
+            warnings: Box::default(),
+        }
+    }
+
     fn from_pairs(
         objects: &[Object],
         priority: Box<[u32]>,

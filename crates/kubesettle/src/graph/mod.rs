@@ -96,7 +96,7 @@ pub struct External {
 }
 
 /// The order among a set of objects. See the module's text.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Graph {
     dependencies: Adjacency,
     dependents: Adjacency,
@@ -107,7 +107,7 @@ pub struct Graph {
 }
 
 /// Neighbours of all nodes in one list: those of node `i` are `edges[starts[i]..starts[i + 1]]`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Adjacency {
     starts: Box<[u32]>,
     edges: Box<[Edge]>,

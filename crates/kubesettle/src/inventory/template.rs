@@ -8,10 +8,9 @@ pub const TEMPLATE_FILE: &str = "inventory-template.yaml";
 /// The first number that has nine digits.
 const SUFFIXES: u32 = 100_000_000;
 
-/// cli-utils' text (Apache-2.0, The Kubernetes Authors), so that both tools write the same file.
 const TEXT: &str = include_str!("template.txt");
 
-/// The text of an inventory template, byte for byte kapply's.
+/// The text of an inventory template: the same ConfigMap as kapply's, with comments of our own.
 ///
 /// `suffix` is random and makes the ConfigMap's name (its last eight digits count), `id` is chosen by
 /// a person or a random UUID, `date` stands in a comment (`2026-11-30 18:00:00 UTC`).

@@ -73,6 +73,7 @@ pub enum UnknownKinds {
     #[default]
     Refuse,
     /// Keep the object: something may define the kind later. Its scope stays [`Unknown`](super::Scope::Unknown).
+    /// A kind of a group without a dot is a problem all the same: no CRD can define it.
     Wait,
 }
 

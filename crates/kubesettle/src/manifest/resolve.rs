@@ -119,6 +119,12 @@ struct Step<'a> {
     warnings: Vec<Problem>,
 }
 
+/// A CRD's group has a dot; the groups without one are Kubernetes' own, and all their kinds are served
+/// from the start.
+fn may_come_later(kind: &GroupKind) -> bool {
+    kind.group().contains('.')
+}
+
 impl Step<'_> {
     fn namespace<F: FnMut(&GroupKind, &str) -> ScopeAnswer>(
         &mut self,
@@ -129,7 +135,12 @@ impl Step<'_> {
         let known = kinds.known(object.group_kind(), object.version());
         let scope = match known {
             Known::Scope(scope) => *scope,
-            Known::Unknown { .. } if self.options.unknown_kinds == UnknownKinds::Wait => Scope::Unknown,
+            Known::Unknown { .. }
+                if self.options.unknown_kinds == UnknownKinds::Wait
+                    && may_come_later(object.group_kind()) =>
+            {
+                Scope::Unknown
+            }
             Known::Unknown { message, hint } => {
                 let problem = Problem::new(place, message.clone());
                 return Err(match hint {

@@ -1,106 +1,160 @@
-//! What a run will do, decided before its first request: a list of steps and the order among them.
+//! What a run will do, decided before its first write: steps, and the order among them.
 //!
-//! Pure. A plan is made of the objects of the input (for a tracked set later also of its inventory)
-//! and never changes while it runs.
+//! ```text
+//!   Wanted (input, resolved and ordered) ─┐
+//!   Inventory (what is ours)             ─┼─► Plan: steps in lanes ─► run
+//!   Live (what the cluster has)          ─┘    apply │ prune, or delete
+//! ```
+//!
+//! Pure. What is known of the cluster is handed in, so that the same decision can be shown by a dry
+//! run, stored, and tested.
 
-use std::collections::HashSet;
+mod prune;
+mod tracked;
+mod wanted;
 
-use crate::event::{Action, Operation};
-use crate::graph::{CycleProblems, Graph, GraphOptions};
-use crate::id::ObjectId;
-use crate::manifest::{Object, Resolved};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use crate::event::{Action, Operation, Skip};
+use crate::graph::Graph;
+use crate::id::{GroupKind, ObjectId};
+use crate::inventory::Fate;
+use crate::manifest::Object;
+
+pub use tracked::{Refusal, Tracking};
+pub use wanted::Wanted;
 
 /// One object and what is to be done with it.
 #[derive(Debug)]
 pub struct Step {
+    id: ObjectId,
     /// What is to be done.
     pub action: Action,
-    /// The object as the input has it.
-    pub object: Object,
+    /// The object as the input has it; `None` for an object that is only in the inventory.
+    pub object: Option<Object>,
+    /// Whether it is done at all.
+    pub decision: Decision,
+}
+
+/// Whether a step is done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Decision {
+    /// It is.
+    Go,
+    /// It is not, for this reason; `fate` is what the inventory makes of it.
+    Skip {
+        /// The reason.
+        skip: Skip,
+        /// What becomes of its entry.
+        fate: Fate,
+    },
+    /// The object is kept and given up: our mark is taken off, then it is skipped.
+    Release {
+        /// The reason.
+        skip: Skip,
+        /// Which life of the object carries the mark.
+        uid: Box<str>,
+    },
 }
 
 impl Step {
+    fn new(object: Object, action: Action) -> Self {
+        Self { id: object.id().clone(), action, object: Some(object), decision: Decision::Go }
+    }
+
     /// The object's name.
     pub fn id(&self) -> &ObjectId {
-        self.object.id()
+        &self.id
     }
 }
 
-/// The steps of a run and their order. Steps are the nodes of the graph.
+/// Steps of one action, in one order. A lane opens when nothing of the one before can go on.
+#[derive(Debug)]
+pub struct Lane {
+    /// What its steps do.
+    pub action: Action,
+    /// Which steps of the plan.
+    pub steps: Range<usize>,
+    /// Their order; nodes count from the start of the range.
+    pub graph: Graph,
+}
+
+/// What is known of a live object when the plan is made.
+#[derive(Debug, Clone, Default)]
+pub struct Live {
+    /// Whether it is there.
+    pub state: LiveState,
+    /// Its annotations that decide, by whole name.
+    pub annotations: Vec<(&'static str, Box<str>)>,
+    /// The kind it defines, when it is a CRD whose kind is served.
+    pub defines: Option<GroupKind>,
+}
+
+/// Whether a live object is there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum LiveState {
+    /// Nobody can tell.
+    #[default]
+    Unknown,
+    /// Its kind is not served.
+    NotServed,
+    /// It is not.
+    Absent,
+    /// It is, with this uid.
+    Present(Box<str>),
+}
+
+impl Live {
+    fn annotation(&self, key: &str) -> Option<&str> {
+        self.annotations.iter().find(|(known, _)| *known == key).map(|(_, value)| &**value)
+    }
+
+    fn exists(&self) -> bool {
+        matches!(self.state, LiveState::Present(_))
+    }
+}
+
+/// The steps of a run.
 #[derive(Debug)]
 pub struct Plan {
-    operation: Operation,
-    steps: Vec<Step>,
-    graph: Graph,
-    warnings: Vec<String>,
+    /// What the run does.
+    pub operation: Operation,
+    /// All steps, lane by lane.
+    pub steps: Vec<Step>,
+    /// The lanes, in the order in which they open.
+    pub lanes: Vec<Lane>,
+    /// Entries of the inventory that need no step, with what becomes of them.
+    pub settled: Vec<(ObjectId, Fate)>,
+    /// What the decisions left to say.
+    pub notes: Vec<String>,
 }
 
 impl Plan {
-    /// Applies every object of the input.
-    ///
-    /// # Errors
-    /// Declared dependencies that form a cycle, named exactly.
-    pub fn apply(input: Resolved, options: &GraphOptions) -> Result<Self, CycleProblems> {
-        Self::new(Operation::Apply, Action::Apply, input, options)
+    /// The plan of a set that is not tracked: the input alone.
+    pub fn untracked(operation: Operation, wanted: Wanted) -> Self {
+        let action = action_of(operation);
+        let Wanted { objects, graph, .. } = wanted;
+        let steps: Vec<Step> = objects.into_iter().map(|object| Step::new(object, action)).collect();
+        let lanes = vec![Lane { action, steps: 0..steps.len(), graph }];
+        Self { operation, steps, lanes, settled: Vec::new(), notes: Vec::new() }
     }
 
-    /// Deletes every object of the input, dependents first.
-    ///
-    /// # Errors
-    /// Declared dependencies that form a cycle, named exactly.
-    pub fn destroy(input: Resolved, options: &GraphOptions) -> Result<Self, CycleProblems> {
-        Self::new(Operation::Destroy, Action::Delete, input, options)
-    }
-
-    /// Only looks at every object of the input.
-    ///
-    /// # Errors
-    /// As for the others, so that a plan never hides a cycle.
-    pub fn status(input: Resolved, options: &GraphOptions) -> Result<Self, CycleProblems> {
-        Self::new(Operation::Status, Action::Apply, input, options)
-    }
-
-    fn new(
-        operation: Operation,
-        action: Action,
-        input: Resolved,
-        options: &GraphOptions,
-    ) -> Result<Self, CycleProblems> {
-        let mut warnings: Vec<String> = input.warnings().iter().map(ToString::to_string).collect();
-        let objects = input.into_objects();
-        let graph = Graph::build(&objects, options)?;
-        warnings.extend(graph.warnings().iter().map(ToString::to_string));
-        let steps = objects.into_iter().map(|object| Step { action, object }).collect();
-        Ok(Self { operation, steps, graph, warnings })
-    }
-
-    /// What the run does.
-    pub fn operation(&self) -> Operation {
-        self.operation
-    }
-
-    /// The steps; their positions are the nodes of [`Plan::graph`].
-    pub fn steps(&self) -> &[Step] {
-        &self.steps
-    }
-
-    /// The order among the steps.
-    pub fn graph(&self) -> &Graph {
-        &self.graph
-    }
-
-    /// What a person should know before the run: dropped edges, odd input.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
+    /// How many steps really do something, by action.
+    pub fn count(&self, action: Action) -> usize {
+        self.steps.iter().filter(|step| step.action == action && step.decision == Decision::Go).count()
     }
 
     /// In how many namespaces the objects live.
     pub fn namespaces(&self) -> usize {
-        let namespaces: HashSet<&str> = self.steps.iter().map(|step| step.id().namespace()).collect();
-        namespaces.iter().filter(|namespace| !namespace.is_empty()).count()
+        let all: BTreeSet<&str> = self.steps.iter().map(|step| step.id.namespace()).collect();
+        all.len() - usize::from(all.contains(""))
     }
+}
 
-    pub(crate) fn into_parts(self) -> (Vec<Step>, Graph) {
-        (self.steps, self.graph)
+fn action_of(operation: Operation) -> Action {
+    match operation {
+        Operation::Apply | Operation::Status => Action::Apply,
+        Operation::Destroy => Action::Delete,
     }
 }

@@ -6,7 +6,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::error::ExitClass;
-use crate::event::{Body, Event, Summary};
+use crate::event::{Body, Event, Summary, WarningSource};
 
 pub(super) struct Emitter {
     sender: mpsc::Sender<Event>,
@@ -30,6 +30,11 @@ impl Emitter {
         self.seq += 1;
         self.last = Instant::now();
         let _ = self.sender.send(event).await;
+    }
+
+    /// Tells what a person should know of the run as a whole.
+    pub(super) async fn warn(&mut self, source: WarningSource, message: &str) {
+        self.tell(Body::Warning { id: None, source, message: message.into() }).await;
     }
 
     /// Tells the totals and the end. `class` is what the run knows beside the totals.

@@ -1,5 +1,7 @@
 //! A run that only looks: the verdict of every object, once or until something is reached.
 
+use std::collections::HashSet;
+
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -7,33 +9,40 @@ use kstatus::Status;
 
 use super::emit::Emitter;
 use super::options::{LookUntil, RunOptions};
+use super::record::Record;
+use super::session::Job;
 use crate::error::ExitClass;
-use crate::event::{Body, Conclusion, Operation, Start};
-use crate::plan::Plan;
+use crate::event::{Body, Conclusion};
+use crate::id::ObjectId;
 use crate::status::{Signal, Watcher};
-use crate::watch::{Closed, Hub, Presence, Target};
+use crate::watch::{Closed, Presence, Target};
 
-pub(super) async fn run(
-    hub: Hub,
-    plan: Plan,
-    options: RunOptions,
-    mut emit: Emitter,
-    cancel: CancellationToken,
-) {
-    let (objects, namespaces) = (plan.steps().len(), plan.namespaces());
-    emit.tell(Body::Start(Start { operation: Operation::Status, set: None, objects, namespaces })).await;
-    let (steps, _) = plan.into_parts();
-    let targets: Vec<Target> = steps
+pub(super) async fn run(job: Job, mut emit: Emitter, cancel: CancellationToken) {
+    super::session::start(&job, &mut emit).await;
+    let Job { cluster, hub, wanted, options, .. } = job;
+    let mut targets: Vec<Target> = wanted
+        .objects()
         .iter()
-        .map(|step| Target { id: step.id().clone(), version: Some(step.object.version().into()) })
+        .map(|object| Target { id: object.id().clone(), version: Some(object.version().into()) })
         .collect();
+    if let Some(set) = &options.set {
+        match Record::open(&cluster, set.clone(), &options.apply.field_manager).await {
+            Ok(record) => {
+                let known: HashSet<ObjectId> = targets.iter().map(|target| target.id.clone()).collect();
+                let rest = record.inventory().entries().keys().filter(|id| !known.contains(*id));
+                targets.extend(rest.map(|id| Target { id: id.clone(), version: None }));
+            }
+            Err(stop) => return emit.end(stop.class, Some(stop.message.into())).await,
+        }
+    }
+    let count = targets.len();
     let mut judgement = options.judgement.clone();
     judgement.at_once = true;
-    for step in &steps {
-        judgement.facts.learn(step.object.json());
+    for object in wanted.objects() {
+        judgement.facts.learn(object.json());
     }
     let Ok(watcher) = Watcher::start(&hub, targets, judgement).await else { return };
-    let mut look = Look { watcher, emit, options, count: objects };
+    let mut look = Look { watcher, emit, options, count };
     // An error here means that the runtime shuts down: there is nobody to tell.
     let _ = look.drive(cancel).await;
 }

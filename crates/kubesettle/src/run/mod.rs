@@ -1,8 +1,8 @@
-//! Carries a plan out: starts actions, receives answers and verdicts, keeps time, and tells it all in
+//! Makes a plan and carries it out: starts actions, receives answers and verdicts, keeps time, and tells it all in
 //! one ordered stream of events. The only producer of events.
 //!
 //! ```text
-//!   Plan ──► schedule ──► request ──► answer ──► floor ──► verdicts … ──► conclusion
+//!   record, live state ──► Plan ──► schedule ──► request ──► answer ──► floor ──► verdicts … ──► conclusion
 //!              ▲            │ retry      │                     │
 //!              └── edges met by ─────────┴─────────────────────┘
 //! ```
@@ -21,19 +21,22 @@ mod look;
 mod options;
 mod pace;
 mod prepare;
+mod record;
 mod retry;
 mod schedule;
+mod session;
 
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::cluster::Cluster;
 use crate::event::{Event, Operation};
-use crate::plan::Plan;
+use crate::plan::Wanted;
 use crate::watch::Hub;
 
 pub use options::{LookUntil, RunOptions};
-pub use prepare::resolve;
+pub use prepare::prepare;
+pub use record::SetOptions;
 
 /// Events that may wait for their reader before the run pauses.
 const QUEUE: usize = 256;
@@ -58,17 +61,22 @@ impl CancelHandle {
 }
 
 impl Run {
-    /// Starts to carry out a plan. Must be called inside a tokio runtime.
-    pub fn start(cluster: &Cluster, hub: &Hub, plan: Plan, options: RunOptions) -> Self {
+    /// Starts to do `operation` with what is wanted. Must be called inside a tokio runtime.
+    pub fn start(
+        cluster: &Cluster,
+        hub: &Hub,
+        operation: Operation,
+        wanted: Wanted,
+        options: RunOptions,
+    ) -> Self {
         let cancel = CancellationToken::new();
         let (sender, events) = mpsc::channel(QUEUE);
         let emitter = emit::Emitter::new(sender);
         let (cluster, hub, token) = (cluster.clone(), hub.clone(), cancel.clone());
-        match plan.operation() {
-            Operation::Status => tokio::spawn(look::run(hub, plan, options, emitter, token)),
-            Operation::Apply | Operation::Destroy => {
-                tokio::spawn(dispatch::run(cluster, hub, plan, options, emitter, token))
-            }
+        let job = session::Job { cluster, hub, operation, wanted, options };
+        match operation {
+            Operation::Status => tokio::spawn(look::run(job, emitter, token)),
+            Operation::Apply | Operation::Destroy => tokio::spawn(session::run(job, emitter, token)),
         };
         Self { events, _guard: cancel.clone().drop_guard(), cancel }
     }

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use super::record::SetOptions;
 use crate::cluster::{ApplyParams, DeleteParams};
+use crate::plan::Tracking;
 use crate::status::Judgement;
 
 /// How a run behaves.
@@ -31,6 +33,10 @@ pub struct RunOptions {
     pub judgement: Judgement,
     /// For a run that only looks: when it ends.
     pub until: LookUntil,
+    /// The set to be tracked; `None` for a run without a record.
+    pub set: Option<SetOptions>,
+    /// How a tracked run treats what is not, or no longer, its own.
+    pub tracking: Tracking,
 }
 
 /// When a run that only looks ends.
@@ -62,6 +68,8 @@ impl RunOptions {
             reminder: Duration::from_secs(30),
             judgement: Judgement::default(),
             until: LookUntil::default(),
+            set: None,
+            tracking: Tracking::default(),
         }
     }
 }

@@ -1,23 +1,30 @@
 //! Between the input and the plan stands the cluster: which kinds it serves, and in which scope.
 
 use crate::cluster::Cluster;
-use crate::manifest::{InputProblems, Manifests, ResolveOptions, Resolved, ScopeAnswer};
+use crate::graph::{Graph, GraphOptions};
+use crate::id::GroupKind;
+use crate::manifest::{InputProblems, Manifests, ResolveOptions, ScopeAnswer};
+use crate::plan::Wanted;
 
-/// Completes the input with what only the cluster knows: scopes, namespaces, unknown kinds.
+/// Completes the input with what only the cluster knows (scopes, namespaces, unknown kinds) and
+/// orders it.
 ///
 /// # Errors
-/// Every problem of every object at once.
-pub fn resolve(
+/// Every problem of every object at once, cycles among them.
+pub fn prepare(
     cluster: &Cluster,
     manifests: Manifests,
-    options: &ResolveOptions,
-) -> Result<Resolved, InputProblems> {
-    manifests.resolve(
-        |kind, version| match cluster.resource(kind, Some(version)).or_else(|| cluster.resource(kind, None)) {
+    resolve: &ResolveOptions,
+    graph: &GraphOptions,
+) -> Result<Wanted, InputProblems> {
+    let scope_of = |kind: &GroupKind, version: &str| {
+        let resource = cluster.resource(kind, Some(version)).or_else(|| cluster.resource(kind, None));
+        match resource {
             Some(resource) if resource.namespaced() => ScopeAnswer::Namespaced,
             Some(_) => ScopeAnswer::Cluster,
             None => ScopeAnswer::UnknownKind { near: cluster.near_kinds(kind) },
-        },
-        options,
-    )
+        }
+    };
+    let (input, order) = Graph::of_input(manifests, scope_of, resolve, graph)?;
+    Ok(Wanted::new(input, order))
 }

@@ -19,6 +19,10 @@ impl Clock {
         Self { started: Instant::now(), wall: i64::try_from(wall.as_millis()).unwrap_or(i64::MAX) }
     }
 
+    pub(crate) fn started_at(&self) -> i64 {
+        self.wall
+    }
+
     pub(crate) fn now(&self) -> Timestamp {
         let elapsed = i64::try_from(self.started.elapsed().as_millis()).unwrap_or(i64::MAX);
         Timestamp::from_millis(self.wall.saturating_add(elapsed))

@@ -26,7 +26,7 @@ use kstatus::{Digest, Facts, History, Policy, Status, Surroundings, Verdict};
 use tokio::time::Instant;
 
 use crate::id::ObjectId;
-use crate::watch::{Closed, Gap, Hub, Presence, Subscription, Target, TargetState, Update};
+use crate::watch::{Closed, Gap, Hub, Marks, Presence, Subscription, Target, TargetState, Update};
 
 pub(crate) use clock::Clock;
 pub use floor::Floor;
@@ -102,7 +102,7 @@ impl Watcher {
             .iter()
             .map(|target| Tracked {
                 id: target.id.clone(),
-                state: TargetState { presence: Presence::Pending, children: None, gap: None },
+                state: TargetState { presence: Presence::Pending, marks: None, children: None, gap: None },
                 floor: None,
                 reached: true,
                 history: History::default(),
@@ -166,6 +166,21 @@ impl Watcher {
         self.targets.get(target)?.verdict.as_ref()
     }
 
+    /// When it was started, in milliseconds since the Unix epoch.
+    pub fn started_at(&self) -> i64 {
+        self.clock.started_at()
+    }
+
+    /// How many targets there are.
+    pub fn len(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// True when there is nothing to watch.
+    pub fn is_empty(&self) -> bool {
+        self.targets.is_empty()
+    }
+
     /// The name of a target.
     pub fn id(&self, target: usize) -> Option<&ObjectId> {
         self.targets.get(target).map(|tracked| &tracked.id)
@@ -174,6 +189,11 @@ impl Watcher {
     /// What is known of a target's object.
     pub fn presence(&self, target: usize) -> &Presence {
         self.targets.get(target).map_or(&Presence::Pending, |tracked| &tracked.state.presence)
+    }
+
+    /// The marks of a target's live object.
+    pub fn marks(&self, target: usize) -> Option<&Marks> {
+        self.targets.get(target)?.state.marks.as_deref()
     }
 
     /// True when everything that could explain the verdict has been looked at.

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::scope::{self, Means, Names};
 use super::store::Store;
 use super::stream::{Batch, Change, Interest, Loop};
-use super::{Gap, Presence, Target, TargetState, Update};
+use super::{Gap, Marks, Presence, Target, TargetState, Update};
 use crate::cluster::{Cluster, Content, Resource, Scope};
 use crate::error::{ApiError, ErrorClass};
 use crate::id::{GroupKind, ObjectId};
@@ -66,6 +66,7 @@ struct Watched {
     /// The key that observes it; `None` while its kind is not served.
     key: Option<u32>,
     uid: Option<Uid>,
+    marks: Option<Arc<Marks>>,
     subscribers: Vec<u32>,
     /// Who wants its children.
     curious: HashSet<u32>,
@@ -206,6 +207,7 @@ impl Task {
                     version,
                     key: None,
                     uid: None,
+                    marks: None,
                     subscribers: Vec::new(),
                     curious: HashSet::new(),
                     child_keys: Vec::new(),
@@ -418,17 +420,19 @@ impl Task {
 
     fn batch(&mut self, batch: Batch) {
         let id = batch.key;
+        let mut marks = None;
         for change in batch.changes {
             // A batch of a key that was closed meanwhile has nobody to tell.
             let Some(key) = self.keys.get_mut(&id) else { return };
             match change {
                 Change::Begin => key.epoch += 1,
+                Change::Marks(read) => marks = Some(Arc::new(*read)),
                 Change::Upsert(digest) => {
                     let epoch = key.epoch;
                     let kind = key.name.kind.clone();
                     key.version =
                         key.version.max(if key.synced { number(digest.resource_version()) } else { None });
-                    self.identify(id, kind, &digest);
+                    self.identify(id, kind, &digest, marks.take());
                     if self.store.upsert(id, epoch, digest.clone()) {
                         self.touch(&digest);
                     }
@@ -450,12 +454,15 @@ impl Task {
     }
 
     /// Notes which life of a target this object is.
-    fn identify(&mut self, key: u32, kind: GroupKind, digest: &kstatus::Digest) {
+    fn identify(&mut self, key: u32, kind: GroupKind, digest: &kstatus::Digest, marks: Option<Arc<Marks>>) {
         let Some(uid) = digest.uid() else { return };
         let target = ObjectId::new(kind, digest.namespace().unwrap_or_default(), digest.name());
         let Some(watched) = self.targets.get_mut(&target).filter(|watched| watched.key == Some(key)) else {
             return;
         };
+        if watched.marks != marks {
+            watched.marks = marks;
+        }
         if watched.uid != Some(uid) {
             if let Some(before) = watched.uid.replace(uid) {
                 self.target_of.remove(&before);
@@ -652,7 +659,7 @@ impl Task {
         let known = |id: &u32| self.keys.get(id).is_some_and(|key| key.synced || key.stopped.is_some());
         let children = (!watched.child_keys.is_empty() && watched.child_keys.iter().all(known))
             .then(|| watched.uid.map_or_else(Vec::new, |uid| self.store.descendants(uid)));
-        Some(TargetState { presence: self.presence(watched), children, gap })
+        Some(TargetState { presence: self.presence(watched), marks: watched.marks.clone(), children, gap })
     }
 
     /// Answers every subscriber who asks and whom there is something to tell.

@@ -56,10 +56,38 @@ pub struct Target {
 pub struct TargetState {
     /// Is it there?
     pub presence: Presence,
+    /// Its marks, when it has any.
+    pub marks: Option<Arc<Marks>>,
     /// What it generated, at any depth; `None` while nobody asked for it or it is not known yet.
     pub children: Option<Vec<Arc<Digest>>>,
     /// Contact with its kind is lost: the state may be old.
     pub gap: Option<Arc<ApiError>>,
+}
+
+/// The annotations by which tools of the cli-utils family mark a live object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// `config.k8s.io/owning-inventory`: the set that the object belongs to.
+    pub owner: Option<Box<str>>,
+    /// `cli-utils.sigs.k8s.io/on-remove`.
+    pub on_remove: Option<Box<str>>,
+    /// `client.lifecycle.config.k8s.io/deletion`.
+    pub deletion: Option<Box<str>>,
+    /// `config.kubernetes.io/depends-on`.
+    pub depends_on: Option<Box<str>>,
+}
+
+impl Marks {
+    /// The value of one of these annotations, by its whole name.
+    pub fn get(&self, annotation: &str) -> Option<&str> {
+        match annotation {
+            "config.k8s.io/owning-inventory" => self.owner.as_deref(),
+            "cli-utils.sigs.k8s.io/on-remove" => self.on_remove.as_deref(),
+            "client.lifecycle.config.k8s.io/deletion" => self.deletion.as_deref(),
+            "config.kubernetes.io/depends-on" => self.depends_on.as_deref(),
+            _ => None,
+        }
+    }
 }
 
 /// Whether a target exists.

@@ -4,6 +4,7 @@
 //! Objects that nobody wants are dropped right after their metadata was read; of the wanted ones only
 //! a digest leaves this module.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use kstatus::{Digest, Kind, Uid};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep, timeout};
 
+use super::Marks;
 use super::machine::{Closed, Machine, Outcome, Step, Why};
 use super::wire::{self, Item, Line};
 use crate::cluster::{Cluster, Content, Lines, ListPage, Resource, Scope, WatchStart};
@@ -78,6 +80,8 @@ pub(super) enum Change {
     Begin,
     /// The object is there, in this state.
     Upsert(Arc<Digest>),
+    /// The marks of the object that the next change is about, when it has any.
+    Marks(Box<Marks>),
     /// The object is gone.
     Gone(Uid),
     /// Everything up to this version has been told.
@@ -328,7 +332,10 @@ impl Runner {
             return;
         }
         match kstatus::digest_as(&self.task.kind, item.json.as_bytes()) {
-            Ok(digest) => self.changes.push(Change::Upsert(Arc::new(digest))),
+            Ok(digest) => {
+                self.changes.extend(marks(item).map(Change::Marks));
+                self.changes.push(Change::Upsert(Arc::new(digest)));
+            }
             Err(error) => tracing::warn!(%error, "an object was left out"),
         }
     }
@@ -386,6 +393,17 @@ impl Runner {
             sleep(pause).await;
         }
     }
+}
+
+fn marks(item: &Item<'_>) -> Option<Box<Marks>> {
+    let read = |value: &Option<Cow<'_, str>>| value.as_deref().map(Box::from);
+    let marks = Marks {
+        owner: read(&item.annotations.owner),
+        on_remove: read(&item.annotations.on_remove),
+        deletion: read(&item.annotations.deletion),
+        depends_on: read(&item.annotations.depends_on),
+    };
+    (marks != Marks::default()).then(|| Box::new(marks))
 }
 
 fn in_scope(scope: &Scope, item: &Item<'_>) -> bool {

@@ -38,8 +38,23 @@ pub(super) struct Item<'a> {
     pub uid: Uid,
     /// The kind of the object that generated this one.
     pub controller: Option<Cow<'a, str>>,
+    pub annotations: Annotations<'a>,
     /// The whole object.
     pub json: &'a str,
+}
+
+/// The annotations by which tools of the cli-utils family mark an object.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Annotations<'a> {
+    #[serde(rename = "config.k8s.io/owning-inventory", borrow)]
+    pub owner: Option<Cow<'a, str>>,
+    #[serde(rename = "cli-utils.sigs.k8s.io/on-remove", borrow)]
+    pub on_remove: Option<Cow<'a, str>>,
+    #[serde(rename = "client.lifecycle.config.k8s.io/deletion", borrow)]
+    pub deletion: Option<Cow<'a, str>>,
+    #[serde(rename = "config.kubernetes.io/depends-on", borrow)]
+    pub depends_on: Option<Cow<'a, str>>,
 }
 
 /// A line or an item that is not what the API promises.
@@ -67,6 +82,8 @@ struct Meta<'a> {
     resource_version: Cow<'a, str>,
     #[serde(rename = "ownerReferences", borrow)]
     owners: Option<Vec<OwnerReference<'a>>>,
+    #[serde(borrow)]
+    annotations: Option<Annotations<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -190,6 +207,7 @@ pub(super) fn item(json: &str) -> Result<Item<'_>, Undecodable> {
         namespace: meta.namespace.unwrap_or_default(),
         version: meta.resource_version,
         controller,
+        annotations: meta.annotations.unwrap_or_default(),
         json,
     })
 }

@@ -153,7 +153,7 @@ fn skip_title(plain: &Plain, skip: &Skip) -> Option<String> {
             let interrupted = root.is_some_and(is_cancelled);
             (!told && !interrupted).then(|| "a dependency did not get there".to_owned())
         }
-        Skip::KindNotServed => Some("kind not served".to_owned()),
+        Skip::Refused { message, hint } => Some(format!("{message}; {hint}")),
         _ => None,
     }
 }

@@ -112,9 +112,14 @@ fn the_exit_class_follows_the_worst_object() {
 
 #[test]
 fn lost_contact_and_rejected_credentials_have_their_own_class() {
-    for class in [ErrorClass::Unreachable, ErrorClass::Unauthorized] {
-        let summary = fold([applied("a", refused(class)), concluded("a", Conclusion::NotApplied)]);
-        assert_eq!(summary.exit_class(), ExitClass::Unreachable);
+    let classes = [
+        (ErrorClass::Unreachable, Conclusion::Unknown, ExitClass::Unknown),
+        (ErrorClass::TimedOut, Conclusion::Unknown, ExitClass::Unknown),
+        (ErrorClass::Unauthorized, Conclusion::NotApplied, ExitClass::Unreachable),
+    ];
+    for (class, conclusion, expected) in classes {
+        let summary = fold([applied("a", refused(class)), concluded("a", conclusion)]);
+        assert_eq!(summary.exit_class(), expected, "{class:?}");
     }
     assert_eq!(fold([applied("a", refused(ErrorClass::Forbidden))]).exit_class(), ExitClass::Failed);
 }
@@ -132,9 +137,9 @@ fn a_skipped_dependent_takes_the_class_of_where_it_began() {
 }
 
 #[test]
-fn a_kind_that_is_not_served_fails_an_apply_but_no_deletion() {
-    let skip = || Outcome::Skipped(Skip::KindNotServed);
-    assert_eq!(fold([applied("a", skip())]).exit_class(), ExitClass::Failed);
+fn an_object_of_others_refuses_an_apply_but_no_deletion() {
+    let skip = || Outcome::Skipped(Skip::Refused { message: "policy".into(), hint: "adopt".into() });
+    assert_eq!(fold([applied("a", skip())]).exit_class(), ExitClass::Refused);
     assert_eq!(fold([finished("a", Action::Delete, skip())]).exit_class(), ExitClass::Ok);
 }
 

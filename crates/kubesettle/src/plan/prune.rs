@@ -1,0 +1,111 @@
+//! Which entries of an inventory are deleted, which are kept, and which need no step at all.
+
+use std::collections::HashMap;
+
+use super::tracked::graph_of;
+use super::{Decision, Live, LiveState, Step};
+use crate::event::{Action, Skip};
+use crate::graph::Graph;
+use crate::id::ObjectId;
+use crate::inventory::{Fate, PruneFilters, PruneSkip};
+use crate::manifest::Object;
+
+/// What a run does about entries that are not (or no longer) wanted.
+#[derive(Debug)]
+pub(super) struct Candidates {
+    pub(super) steps: Vec<Step>,
+    pub(super) order: Graph,
+    pub(super) settled: Vec<(ObjectId, Fate)>,
+    pub(super) notes: Vec<String>,
+}
+
+pub(super) fn candidates(
+    left: &[ObjectId],
+    live: &HashMap<ObjectId, Live>,
+    filters: &PruneFilters<'_>,
+    action: Action,
+    keep_all: bool,
+) -> Candidates {
+    let unknown = Live::default();
+    let (mut steps, mut objects) = (Vec::new(), Vec::new());
+    let (mut settled, mut notes) = (Vec::new(), Vec::new());
+    for id in left {
+        let found = live.get(id).unwrap_or(&unknown);
+        let uid = match &found.state {
+            LiveState::Absent => {
+                settled.push((id.clone(), Fate::Gone));
+                continue;
+            }
+            LiveState::NotServed | LiveState::Unknown => {
+                let why = match found.state {
+                    LiveState::NotServed => "its kind is not served",
+                    _ => "it may not be looked at",
+                };
+                notes.push(format!("{id:#} left the set and stays on record: {why}"));
+                settled.push((id.clone(), Fate::Untouched));
+                continue;
+            }
+            LiveState::Present(_) if keep_all => {
+                settled.push((id.clone(), Fate::Untouched));
+                continue;
+            }
+            LiveState::Present(uid) => uid,
+        };
+        let Ok(object) = Object::from_live(&skeleton(id, found)) else {
+            notes.push(format!("{id:#} left the set and stays on record: it cannot be understood"));
+            settled.push((id.clone(), Fate::Untouched));
+            continue;
+        };
+        let decision = match filters.check(id, uid, |key| found.annotation(key)) {
+            Ok(()) => Decision::Go,
+            Err(kept) => keep(&kept, uid, found.annotation(crate::inventory::OWNING_INVENTORY).is_some()),
+        };
+        objects.push(object);
+        steps.push(Step { id: id.clone(), action, object: None, decision });
+    }
+    let (order, cycles) = graph_of(&objects);
+    notes.extend(cycles);
+    Candidates { steps, order, settled, notes }
+}
+
+fn keep(kept: &PruneSkip, uid: &str, marked: bool) -> Decision {
+    let message: Box<str> = kept.to_string().into();
+    let skip = match kept {
+        PruneSkip::Policy(refusal) => Skip::Refused { message, hint: refusal.hint().into() },
+        _ => Skip::Kept { message },
+    };
+    match kept {
+        PruneSkip::Annotation { .. } if marked => Decision::Release { skip, uid: uid.into() },
+        _ => Decision::Skip { skip, fate: kept.fate() },
+    }
+}
+
+/// As much of a live object as its order among the others needs.
+fn skeleton(id: &ObjectId, live: &Live) -> Vec<u8> {
+    let api_version = match id.group() {
+        "" => String::from("v1"),
+        group => format!("{group}/v1"),
+    };
+    let annotations: serde_json::Map<String, serde_json::Value> = live
+        .annotations
+        .iter()
+        .filter(|(key, _)| *key == crate::manifest::DEPENDS_ON)
+        .map(|(key, value)| ((*key).to_owned(), (**value).into()))
+        .collect();
+    let mut metadata = serde_json::json!({ "name": id.name(), "annotations": annotations });
+    if !id.namespace().is_empty() {
+        metadata["namespace"] = id.namespace().into();
+    }
+    let mut object =
+        serde_json::json!({ "apiVersion": api_version, "kind": id.kind(), "metadata": metadata });
+    if let Some(defined) = &live.defines {
+        let plural = id.name().split('.').next().unwrap_or_default();
+        object["spec"] = serde_json::json!({
+            "group": defined.group(),
+            "names": { "kind": defined.kind(), "plural": plural },
+            "scope": "Namespaced",
+            "versions": [{ "name": "v1", "served": true, "storage": true }],
+        });
+    }
+    object.to_string().into_bytes()
+}

@@ -1,0 +1,173 @@
+//! The plan of a tracked set: ownership checked, what left the input pruned.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fmt;
+
+use super::prune::{Candidates, candidates};
+use super::{Decision, Lane, Live, LiveState, Plan, Step, Wanted};
+use crate::event::{Action, Operation, Skip};
+use crate::graph::{Graph, GraphOptions};
+use crate::id::ObjectId;
+use crate::inventory::{
+    Fate, GuardRefusal, Holds, Inventory, InventoryPolicy, OWNING_INVENTORY, PruneCandidate, PruneFilters,
+    PruneGuard, Strategy, can_apply, namespaces_in_use,
+};
+
+/// The annotation of the input that leaves a live object alone.
+const MUTATION: (&str, &str) = ("client.lifecycle.config.k8s.io/mutation", "ignore");
+
+/// How a tracked run treats what is not, or no longer, its own.
+#[derive(Debug, Clone, Default)]
+pub struct Tracking {
+    /// What may be done with objects that do not carry our mark.
+    pub policy: InventoryPolicy,
+    /// Leave alone what left the input.
+    pub no_prune: bool,
+    /// How much may be pruned.
+    pub guard: PruneGuard,
+    /// An empty input may prune everything.
+    pub allow_empty: bool,
+}
+
+/// Why a plan is not carried out at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// It would prune too much.
+    Guard(GuardRefusal),
+    /// The input is empty and the inventory is not.
+    Empty {
+        /// How many objects it would prune.
+        entries: usize,
+    },
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Guard(refusal) => refusal.fmt(f),
+            Self::Empty { entries } => write!(
+                f,
+                "the input holds no object and the set has {entries}: applying it would delete them all; \
+                 if that is meant, use destroy, or repeat with --allow-empty"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl Plan {
+    /// The plan of a tracked set. `live` tells what the cluster has of every object of the input and
+    /// of the inventory.
+    ///
+    /// # Errors
+    /// A reason to do nothing at all.
+    pub fn tracked(
+        operation: Operation,
+        wanted: Wanted,
+        inventory: &Inventory,
+        tracking: &Tracking,
+        live: &HashMap<ObjectId, Live>,
+    ) -> Result<Self, Refusal> {
+        let removing = operation == Operation::Destroy;
+        if !removing && wanted.objects.is_empty() && !inventory.entries().is_empty() && !tracking.allow_empty
+        {
+            return Err(Refusal::Empty { entries: inventory.entries().len() });
+        }
+        let in_input: HashSet<ObjectId> = wanted
+            .objects
+            .iter()
+            .map(|object| object.id().clone())
+            .chain(wanted.invalid().cloned())
+            .collect();
+        let left: Vec<ObjectId> =
+            inventory.entries().keys().filter(|id| removing || !in_input.contains(*id)).cloned().collect();
+        let namespaces: BTreeSet<&str> = match removing {
+            true => BTreeSet::from([inventory.location().namespace()]),
+            false => namespaces_in_use(&in_input, inventory.location()),
+        };
+        let applied: BTreeSet<&str> = wanted
+            .objects
+            .iter()
+            .filter(|_| !removing)
+            .filter_map(|object| match &live.get(object.id())?.state {
+                LiveState::Present(uid) => Some(&**uid),
+                _ => None,
+            })
+            .collect();
+        let filters = PruneFilters {
+            id: inventory.id(),
+            policy: tracking.policy,
+            namespaces: &namespaces,
+            applied: &applied,
+        };
+        let action = if removing { Action::Delete } else { Action::Prune };
+        let found = candidates(&left, live, &filters, action, tracking.no_prune && !removing);
+        if !removing {
+            guard(&found, &tracking.guard, inventory, live)?;
+        }
+        let Wanted { objects, graph, .. } = wanted;
+        let mut steps: Vec<Step> = Vec::new();
+        let mut lanes = Vec::new();
+        if !removing {
+            steps.extend(objects.into_iter().map(|object| Step::new(object, Action::Apply)));
+            for step in &mut steps {
+                step.decision = decide_apply(step, inventory.id(), tracking.policy, live);
+            }
+            lanes.push(Lane { action: Action::Apply, steps: 0..steps.len(), graph });
+        }
+        let first = steps.len();
+        let Candidates { steps: removals, order, settled, notes } = found;
+        steps.extend(removals);
+        lanes.push(Lane { action, steps: first..steps.len(), graph: order });
+        Ok(Self { operation, steps, lanes, settled, notes })
+    }
+}
+
+fn decide_apply(step: &Step, id: &str, policy: InventoryPolicy, live: &HashMap<ObjectId, Live>) -> Decision {
+    let Some(found) = live.get(step.id()).filter(|found| found.exists()) else { return Decision::Go };
+    let fate = Fate::Skipped(Strategy::Apply);
+    if let Err(refusal) = can_apply(policy, found.annotation(OWNING_INVENTORY), id) {
+        let skip = Skip::Refused { message: refusal.to_string().into(), hint: refusal.hint().into() };
+        return Decision::Skip { skip, fate };
+    }
+    let ignored = step.object.as_ref().and_then(|object| object.annotation(MUTATION.0)) == Some(MUTATION.1);
+    if ignored {
+        let message = format!("annotation prevents apply ({:?}: {:?})", MUTATION.0, MUTATION.1);
+        return Decision::Skip { skip: Skip::Kept { message: message.into() }, fate };
+    }
+    Decision::Go
+}
+
+fn guard(
+    found: &Candidates,
+    guard: &PruneGuard,
+    inventory: &Inventory,
+    live: &HashMap<ObjectId, Live>,
+) -> Result<(), Refusal> {
+    let going: Vec<PruneCandidate> = found
+        .steps
+        .iter()
+        .filter(|step| step.decision == Decision::Go)
+        .map(|step| PruneCandidate { id: step.id().clone(), holds: holds(step.id(), inventory, live) })
+        .collect();
+    guard.check(&going, inventory.entries().len()).map_err(Refusal::Guard)
+}
+
+/// What else a namespace, a CRD or a volume would take with it is not looked at yet: only what the
+/// set itself knows counts, and the guard asks for a word where that is not enough.
+fn holds(id: &ObjectId, inventory: &Inventory, live: &HashMap<ObjectId, Live>) -> Holds {
+    let _ = (id, inventory, live);
+    Holds::OnlyOurs
+}
+
+pub(super) fn graph_of(steps: &[crate::manifest::Object]) -> (Graph, Vec<String>) {
+    match Graph::build(steps, &GraphOptions::default()) {
+        Ok(graph) => {
+            let warnings = graph.warnings().iter().map(ToString::to_string).collect();
+            (graph, warnings)
+        }
+        Err(cycles) => (Graph::unordered(steps), vec![format!("{cycles}; they are deleted in no order")]),
+    }
+}

@@ -1,0 +1,215 @@
+//! From an answer to an outcome, a retry, or a floor for verdicts.
+
+use kstatus::Uid;
+use tokio::time::Instant;
+
+use super::{Answer, Dispatcher, LOOKS_FOR_A_KIND, Phase};
+use crate::cluster::{Deletion, Written};
+use crate::error::{ApiError, ErrorClass};
+use crate::event::{Body, Conclusion, Outcome, WarningSource};
+use crate::inventory::{Fate, Strategy};
+use crate::plan::Decision;
+use crate::run::retry::{self, Budgets, Context};
+use crate::run::schedule::Milestone;
+use crate::status::Floor;
+use crate::watch::{Closed, Presence};
+
+impl Dispatcher {
+    pub(super) async fn answer(&mut self, node: usize, answer: Answer) -> Result<(), Closed> {
+        match &answer {
+            Answer::Discovered => {}
+            Answer::Applied(Err(error)) | Answer::Deleted(Err(error)) | Answer::Released(Err(error)) => {
+                self.pace.leave(error.class == ErrorClass::Throttled);
+            }
+            Answer::Applied(Ok(_)) | Answer::Deleted(Ok(_)) | Answer::Released(Ok(())) => {
+                self.pace.leave(false);
+            }
+        }
+        match answer {
+            Answer::Discovered => self.discovered(node).await?,
+            Answer::Applied(Ok(written)) if written.deleting => {
+                let message = "the object is being deleted";
+                self.failed(node, ApiError::local(ErrorClass::Terminating, message)).await;
+            }
+            Answer::Applied(Ok(written)) => self.applied(node, written).await?,
+            Answer::Deleted(Ok(deletion)) => self.deleted(node, deletion).await?,
+            Answer::Released(Ok(())) => self.released(node).await,
+            Answer::Deleted(Err(error)) if error.class == ErrorClass::Replaced => {
+                self.warn(node, WarningSource::Run, "somebody created it anew before it was deleted").await;
+                self.failed(node, error).await;
+            }
+            Answer::Applied(Err(error)) | Answer::Deleted(Err(error)) | Answer::Released(Err(error)) => {
+                self.failed(node, error).await;
+            }
+        }
+        Ok(())
+    }
+
+    async fn applied(&mut self, node: usize, written: Written) -> Result<(), Closed> {
+        for warning in &written.warnings {
+            self.warn(node, WarningSource::Server, warning).await;
+        }
+        let outcome = match self.nodes[node].before.take() {
+            _ if written.created => Outcome::Created,
+            None => Outcome::Applied,
+            Some(before) if *before == *written.resource_version => Outcome::Unchanged,
+            Some(_) => Outcome::Configured,
+        };
+        self.tell_fate(node, Fate::Applied);
+        self.finish(node, outcome).await;
+        self.reach(node, Milestone::Accepted);
+        if self.steps[node].id().group_kind().is("", "Namespace") {
+            self.reach(node, Milestone::Usable);
+        }
+        let floor = Floor {
+            uid: Uid::parse(&written.uid),
+            version: written.resource_version.parse().ok(),
+            generation: written.generation,
+        };
+        self.nodes[node].phase = Phase::Awaiting;
+        self.nodes[node].awaited = Some(Instant::now());
+        if self.watcher.floor(self.nodes[node].target, floor).await? {
+            self.verdict(self.nodes[node].target).await;
+        }
+        self.no_wait(node).await;
+        Ok(())
+    }
+
+    async fn deleted(&mut self, node: usize, deletion: Deletion) -> Result<(), Closed> {
+        let removed = match deletion {
+            Deletion::Gone => {
+                self.gone_already(node).await;
+                return Ok(());
+            }
+            Deletion::Accepted { removed, warnings, .. } => {
+                for warning in &warnings {
+                    self.warn(node, WarningSource::Server, warning).await;
+                }
+                removed
+            }
+        };
+        self.tell_fate(node, Fate::Deleting);
+        self.finish(node, Outcome::Deleted).await;
+        self.reach(node, Milestone::Accepted);
+        self.nodes[node].phase = Phase::Awaiting;
+        self.nodes[node].awaited = Some(Instant::now());
+        if removed && matches!(self.presence(node), Presence::Unknown(_)) {
+            self.tell_fate(node, Fate::Gone);
+            self.reach(node, Milestone::Settled);
+            self.conclude(node, Conclusion::Settled).await;
+            return Ok(());
+        }
+        if self.watcher.judge(self.nodes[node].target).await? {
+            self.verdict(self.nodes[node].target).await;
+        }
+        self.no_wait(node).await;
+        Ok(())
+    }
+
+    async fn released(&mut self, node: usize) {
+        if let Decision::Release { skip, .. } = self.steps[node].decision.clone() {
+            self.tell_fate(node, Fate::Abandoned);
+            self.skip(node, skip).await;
+        }
+    }
+
+    /// Without a wait an accepted action is the end, unless others wait for more.
+    async fn no_wait(&mut self, node: usize) {
+        if !self.options.wait && self.nodes[node].phase == Phase::Awaiting && !self.waited_for(node) {
+            self.conclude(node, Conclusion::NotAwaited).await;
+        }
+    }
+
+    fn waited_for(&self, node: usize) -> bool {
+        let lane = self.lane_of(node).and_then(|lane| self.lanes.get(lane));
+        lane.is_some_and(|lane| lane.schedule.waited_for(node - lane.first))
+    }
+
+    pub(super) async fn failed(&mut self, node: usize, error: ApiError) {
+        let failing = *self.nodes[node].failing.get_or_insert_with(Instant::now);
+        let budgets = Budgets {
+            trouble: self.options.retry_budget,
+            kind: self.options.kind_budget,
+            deletion: self.options.deletion_budget,
+        };
+        let context = Context { comes_back: self.comes_back(node) };
+        let attempt = self.nodes[node].attempts.max(1);
+        let pause = retry::pause(&error, attempt, failing.elapsed(), &budgets, context, crate::run::jitter());
+        let Some(delay) = pause.filter(|_| self.stopping.is_none()) else {
+            return self.gave_up(node, error).await;
+        };
+        self.nodes[node].phase = Phase::Resting(Instant::now() + delay);
+        // A missing kind is looked for silently after it was said once.
+        let silent = error.class == ErrorClass::NotServed
+            && std::mem::replace(&mut self.nodes[node].kind_missing_told, true);
+        if !silent {
+            let (id, action) = (self.steps[node].id().clone(), self.action(node));
+            self.emit.tell(Body::Retry { id, action, error, attempt, delay }).await;
+        }
+    }
+
+    async fn gave_up(&mut self, node: usize, error: ApiError) {
+        let contact = matches!(error.class, ErrorClass::Unreachable | ErrorClass::TimedOut);
+        let sent = self.nodes[node].attempts > 0;
+        self.tell_fate(
+            node,
+            match (self.is_wanted(node), contact && sent) {
+                (true, true) => Fate::Unclear,
+                (true, false) => Fate::Refused(Strategy::Apply),
+                (false, _) => Fate::Refused(Strategy::Delete),
+            },
+        );
+        self.finish(node, Outcome::Failed(error)).await;
+        self.conclude(node, if contact { Conclusion::Unknown } else { Conclusion::NotApplied }).await;
+        self.stop_dependents(node).await;
+    }
+
+    /// An object that is being deleted will be ours again: it, or its namespace, is in the set.
+    fn comes_back(&self, node: usize) -> bool {
+        let id = self.steps[node].id();
+        self.is_wanted(node)
+            && (self.own_namespaces.contains(id.namespace())
+                || self.own_namespaces.contains(id.name()) && id.namespace().is_empty())
+    }
+
+    pub(super) async fn finish(&mut self, node: usize, outcome: Outcome) {
+        let (id, action) = (self.steps[node].id().clone(), self.action(node));
+        self.emit.tell(Body::Finished { id, action, outcome }).await;
+    }
+
+    pub(super) fn tell_fate(&mut self, node: usize, fate: Fate) {
+        self.outcomes.tell(self.steps[node].id(), fate);
+    }
+
+    pub(super) async fn warn(&mut self, node: usize, source: WarningSource, message: &str) {
+        let id = self.steps[node].id().clone();
+        if self.told.insert(format!("{id:#} {message}").into()) {
+            self.emit.tell(Body::Warning { id: Some(id), source, message: message.into() }).await;
+        }
+    }
+
+    pub(super) fn discover(&mut self, node: usize) {
+        let cluster = self.cluster.clone();
+        self.requests.push(Box::pin(async move {
+            // A failure shows in the table, which then still lacks the kind.
+            let _ = cluster.refresh_discovery().await;
+            (node, Answer::Discovered)
+        }));
+    }
+
+    /// Objects of a kind that discovery does not have yet are let go after a few looks: their own
+    /// retries wait for it.
+    async fn discovered(&mut self, node: usize) -> Result<(), Closed> {
+        let Some(crd) = self.steps[node].object.as_ref().and_then(|object| object.crd()) else {
+            return Ok(());
+        };
+        let served = self.cluster.resource(crd.group_kind(), None).is_some();
+        self.nodes[node].looks += 1;
+        if !served && self.nodes[node].looks < LOOKS_FOR_A_KIND && self.stopping.is_none() {
+            self.discover(node);
+            return Ok(());
+        }
+        self.reach(node, Milestone::Settled);
+        self.hub.kinds_changed().await
+    }
+}

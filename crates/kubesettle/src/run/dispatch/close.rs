@@ -1,0 +1,99 @@
+//! Skips, conclusions, the end.
+
+use super::{Dispatcher, Phase, Stopping};
+use crate::event::{Body, Conclusion, Outcome, Skip};
+use crate::inventory::{Fate, Reconcile, Strategy};
+use crate::plan::Decision;
+use crate::run::schedule::Stopped;
+
+impl Dispatcher {
+    /// What the plan decided to leave alone is over before anything starts.
+    pub(super) async fn skip_decided(&mut self) {
+        for node in 0..self.steps.len() {
+            if let Decision::Skip { skip, fate } = self.steps[node].decision.clone() {
+                self.tell_fate(node, fate);
+                self.skip(node, skip).await;
+                self.stop_dependents(node).await;
+            }
+        }
+    }
+
+    pub(super) async fn stop_dependents(&mut self, node: usize) {
+        let Some(lane) = self.lane_of(node) else { return };
+        let lane = &mut self.lanes[lane];
+        let first = lane.first;
+        let stopped = lane.schedule.fail(node - first);
+        if stopped.is_empty() {
+            return;
+        }
+        let reason = match (&self.nodes[node].conclusion, self.watcher.verdict(self.nodes[node].target)) {
+            (Some(Conclusion::TimedOut), _) => String::from("did not settle in time"),
+            (Some(Conclusion::Skipped), _) => String::from("it was skipped"),
+            (Some(Conclusion::NotApplied | Conclusion::Unknown), _) => String::from("its own action failed"),
+            (_, Some(verdict)) => format!("{}: {}", verdict.status, verdict.message),
+            _ => String::from("did not get there"),
+        };
+        self.skip_all(first, stopped, &reason).await;
+    }
+
+    pub(super) async fn skip_all(&mut self, first: usize, stopped: Vec<Stopped>, reason: &str) {
+        for Stopped { node, chain } in stopped {
+            let chain = chain.into_iter().map(|link| self.steps[first + link].id().clone()).collect();
+            let strategy = if self.is_wanted(first + node) { Strategy::Apply } else { Strategy::Delete };
+            self.tell_fate(first + node, Fate::Skipped(strategy));
+            self.skip(first + node, Skip::Dependency { chain, reason: reason.into() }).await;
+        }
+    }
+
+    pub(super) async fn skip(&mut self, node: usize, skip: Skip) {
+        self.finish(node, Outcome::Skipped(skip)).await;
+        self.conclude(node, Conclusion::Skipped).await;
+    }
+
+    pub(super) async fn conclude(&mut self, node: usize, conclusion: Conclusion) {
+        let id = self.steps[node].id().clone();
+        let timed_out = conclusion == Conclusion::TimedOut;
+        let reconcile = match conclusion {
+            Conclusion::Settled => Some(Reconcile::Succeeded),
+            Conclusion::Failed => Some(Reconcile::Failed),
+            Conclusion::TimedOut => Some(Reconcile::Timeout),
+            Conclusion::Skipped | Conclusion::NotApplied => Some(Reconcile::Skipped),
+            Conclusion::Unknown | Conclusion::Cancelled | Conclusion::NotAwaited => None,
+        };
+        if let Some(reconcile) = reconcile {
+            self.outcomes.waited(&id, reconcile);
+        }
+        self.nodes[node].phase = Phase::Over;
+        self.nodes[node].conclusion = Some(conclusion.clone());
+        self.emit.tell(Body::Concluded { id, conclusion }).await;
+        if timed_out {
+            Box::pin(self.stop_dependents(node)).await;
+        }
+    }
+
+    /// The run is over: every object gets a conclusion. True when all of them are as wanted.
+    pub(super) async fn conclude_all(&mut self) -> bool {
+        for node in 0..self.nodes.len() {
+            if self.nodes[node].conclusion.is_some() {
+                continue;
+            }
+            let waiting = match self.stopping {
+                Some(Stopping::TimedOut) | None => Conclusion::TimedOut,
+                Some(_) => Conclusion::Cancelled,
+            };
+            let conclusion = match self.nodes[node].phase {
+                Phase::Awaiting => self.hopeless(node).unwrap_or(waiting),
+                _ => {
+                    self.finish(node, Outcome::Cancelled).await;
+                    self.tell_fate(node, Fate::Untouched);
+                    waiting
+                }
+            };
+            self.conclude(node, conclusion).await;
+        }
+        let fine = |conclusion: &Option<Conclusion>| {
+            matches!(conclusion, Some(Conclusion::Settled | Conclusion::Skipped | Conclusion::NotAwaited))
+        };
+        self.stopping.is_none() && self.nodes.iter().all(|node| fine(&node.conclusion))
+    }
+}

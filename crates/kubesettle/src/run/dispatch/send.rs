@@ -1,0 +1,147 @@
+//! From an object that may start to a request.
+
+use super::{Answer, Dispatcher, Phase};
+use crate::cluster::{Deletion, PlainWrite};
+use crate::error::{ApiError, ErrorClass};
+use crate::event::{Action, Body, Conclusion, Outcome};
+use crate::inventory::{Fate, OWNING_INVENTORY, unmark_patch};
+use crate::plan::Decision;
+use crate::run::schedule::Milestone;
+use crate::watch::Presence;
+use tokio::time::Instant;
+
+impl Dispatcher {
+    /// Sends what may be sent.
+    pub(super) async fn launch(&mut self) {
+        let now = Instant::now();
+        for node in 0..self.nodes.len() {
+            if !self.pace.has_place() {
+                return;
+            }
+            if matches!(self.nodes[node].phase, Phase::Resting(at) if at <= now) {
+                self.send(node).await;
+            }
+        }
+        for lane in 0..self.open.min(self.lanes.len()) {
+            while self.pace.has_place() {
+                let lane = &mut self.lanes[lane];
+                let Some(node) = lane.schedule.pop().map(|node| lane.first + node) else { break };
+                // What was decided before the run is over already.
+                if self.nodes[node].phase == Phase::Waiting {
+                    self.send(node).await;
+                }
+            }
+        }
+    }
+
+    async fn send(&mut self, node: usize) {
+        match (&self.steps[node].decision, self.action(node)) {
+            (Decision::Release { .. }, _) => self.send_release(node).await,
+            (_, Action::Apply) => self.send_apply(node).await,
+            (_, Action::Delete | Action::Prune) => self.send_delete(node).await,
+        }
+    }
+
+    async fn send_apply(&mut self, node: usize) {
+        let Some(object) = &self.steps[node].object else { return };
+        let id = object.id().clone();
+        let body = match &self.mark {
+            Some(mark) => object.json_with_annotations(&[(OWNING_INVENTORY, mark)]),
+            None => object.json().clone(),
+        };
+        let Some(resource) = self.cluster.resource(id.group_kind(), Some(object.version())) else {
+            let error = self.kind_missing(node);
+            return self.failed(node, error).await;
+        };
+        self.started(node, Action::Apply).await;
+        self.nodes[node].before = match self.presence(node) {
+            Presence::Present(digest) => Some(digest.resource_version().into()),
+            Presence::Absent { .. } => Some(Box::default()),
+            _ => None,
+        };
+        let (cluster, params) = (self.cluster.clone(), self.options.apply.clone());
+        self.requests.push(Box::pin(async move {
+            let answer = cluster.apply(&resource, id.namespace(), id.name(), body, &params).await;
+            (node, Answer::Applied(answer))
+        }));
+    }
+
+    async fn send_delete(&mut self, node: usize) {
+        let id = self.steps[node].id().clone();
+        let action = self.action(node);
+        let resource = self.cluster.resource(id.group_kind(), None);
+        let (uid, deleting) = match self.presence(node) {
+            Presence::Absent { .. } | Presence::NotServed => return self.gone_already(node).await,
+            Presence::Present(digest) => (digest.uid(), digest.deleting()),
+            Presence::Pending | Presence::Unknown(_) => (None, false),
+        };
+        let Some(resource) = resource else { return self.gone_already(node).await };
+        self.started(node, action).await;
+        self.nodes[node].deleted = uid;
+        let (cluster, params) = (self.cluster.clone(), self.options.delete.clone());
+        self.requests.push(Box::pin(async move {
+            if deleting {
+                let accepted = Deletion::Accepted { uid: None, removed: false, warnings: Vec::new() };
+                return (node, Answer::Deleted(Ok(accepted)));
+            }
+            let uid = uid.map(|uid| uid.to_string());
+            let answer = cluster.delete(&resource, id.namespace(), id.name(), uid.as_deref(), &params).await;
+            (node, Answer::Deleted(answer))
+        }));
+    }
+
+    /// Takes our mark off an object that is kept, so that nobody takes it for ours later.
+    async fn send_release(&mut self, node: usize) {
+        let step = &self.steps[node];
+        let (id, action) = (step.id().clone(), step.action);
+        let Decision::Release { uid, .. } = &step.decision else { return };
+        let Some(resource) = self.cluster.resource(id.group_kind(), None) else {
+            return self.gone_already(node).await;
+        };
+        let patch = unmark_patch(uid, self.mark.as_deref().unwrap_or_default());
+        let (cluster, manager) = (self.cluster.clone(), self.options.apply.field_manager.clone());
+        self.started(node, action).await;
+        self.requests.push(Box::pin(async move {
+            let (namespace, name) = (id.namespace(), id.name());
+            let answer =
+                cluster.write(PlainWrite::JsonPatch, &resource, namespace, name, patch, &manager).await;
+            (node, Answer::Released(answer.map(drop)))
+        }));
+    }
+
+    async fn started(&mut self, node: usize, action: Action) {
+        let first = self.nodes[node].attempts == 0;
+        self.nodes[node].attempts += 1;
+        self.nodes[node].phase = Phase::UnderWay;
+        self.pace.enter();
+        if first {
+            let id = self.steps[node].id().clone();
+            self.emit.tell(Body::Started { id, action }).await;
+        }
+    }
+
+    /// The kind is not served: in no version, or not in the one the manifest wants.
+    fn kind_missing(&self, node: usize) -> ApiError {
+        let step = &self.steps[node];
+        let kind = step.id().group_kind();
+        let (version, api_version) = step
+            .object
+            .as_ref()
+            .map_or(("", kind.group()), |object| (object.version(), object.api_version()));
+        if let Some(served) = self.cluster.resource(kind, None) {
+            let message = format!("{kind} is not served in version {version}; served: {}", served.version());
+            return ApiError::local(ErrorClass::BadRequest, message);
+        }
+        let near = self.cluster.near_kinds(kind);
+        let near = if near.is_empty() { String::new() } else { format!("; like it: {}", near.join(", ")) };
+        let message = format!("the cluster serves no kind {} in {api_version}{near}", kind.kind());
+        ApiError::local(ErrorClass::NotServed, message)
+    }
+
+    pub(super) async fn gone_already(&mut self, node: usize) {
+        self.finish(node, Outcome::AlreadyGone).await;
+        self.tell_fate(node, Fate::Gone);
+        self.reach(node, Milestone::Settled);
+        self.conclude(node, Conclusion::Settled).await;
+    }
+}

@@ -1,0 +1,209 @@
+//! The inventory of a tracked run: read before anything else, written before the first object and
+//! after the last, under a lock where the user may have one.
+//!
+//! Everything that decides is pure and lives in [`crate::inventory`]; here are the requests.
+
+mod lock;
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::cluster::{Cluster, Content, ListPage, PlainWrite, Resource, Scope};
+use crate::error::{ApiError, ErrorClass, ExitClass};
+use crate::id::GroupKind;
+use crate::inventory::{
+    Entries, Inventory, Outcomes, Wanted, Write, WriteKind, WriteOptions, items, part_names,
+};
+
+pub(super) use lock::{Lock, Locked};
+
+/// Which set a run is about, and how its record is kept.
+#[derive(Clone, Debug)]
+pub struct SetOptions {
+    /// The set.
+    pub wanted: Wanted,
+    /// Keep the status of each object in the record too.
+    pub statuses: bool,
+    /// How long to wait for another run of the same set.
+    pub lock_timeout: Duration,
+    /// Who we are, in the lock.
+    pub holder: crate::inventory::lease::Holder,
+}
+
+/// Why a run stops before its first write.
+#[derive(Debug)]
+pub(super) struct Stop {
+    pub class: ExitClass,
+    pub message: String,
+}
+
+impl Stop {
+    fn of(error: &ApiError, doing: &str) -> Self {
+        let class = match error.class {
+            ErrorClass::Unauthorized => ExitClass::Unreachable,
+            ErrorClass::Unreachable | ErrorClass::TimedOut => ExitClass::Unknown,
+            ErrorClass::Replaced => ExitClass::Refused,
+            _ => ExitClass::Failed,
+        };
+        Self { class, message: format!("{doing}: {error}") }
+    }
+}
+
+/// The record of one run.
+pub(super) struct Record {
+    cluster: Cluster,
+    resource: Resource,
+    inventory: Inventory,
+    options: SetOptions,
+    manager: String,
+    /// What stood in it before this run wrote, and what this run made of it.
+    old: Entries,
+    written: Entries,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    metadata: AnswerMeta,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AnswerMeta {
+    uid: String,
+    resource_version: String,
+}
+
+impl Record {
+    /// Reads the inventory; one that does not exist is empty.
+    pub(super) async fn open(cluster: &Cluster, options: SetOptions, manager: &str) -> Result<Self, Stop> {
+        let resource =
+            cluster.resource(&GroupKind::new("", "ConfigMap"), Some("v1")).ok_or_else(|| Stop {
+                class: ExitClass::Unknown,
+                message: String::from("the server does not say that it serves ConfigMaps"),
+            })?;
+        let texts = read(cluster, &resource, &options.wanted).await.map_err(|error| {
+            Stop::of(&error, &format!("cannot read the inventory {}", options.wanted.location()))
+        })?;
+        let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
+        let inventory = Inventory::read(&options.wanted, &texts)
+            .map_err(|problems| Stop { class: ExitClass::Refused, message: problems.to_string() })?;
+        let old = inventory.entries().clone();
+        let (cluster, manager) = (cluster.clone(), manager.to_owned());
+        Ok(Self { cluster, resource, inventory, options, manager, written: old.clone(), old })
+    }
+
+    pub(super) fn inventory(&self) -> &Inventory {
+        &self.inventory
+    }
+
+    /// What stood in it before this run.
+    pub(super) fn old(&self) -> &Entries {
+        &self.old
+    }
+
+    /// Makes the record hold these entries.
+    pub(super) async fn write(&mut self, entries: Entries, run: &str) -> Result<usize, Stop> {
+        let mut options = WriteOptions {
+            statuses: self.options.statuses,
+            run: Some(run.to_owned()),
+            ..WriteOptions::default()
+        };
+        // A create that meets an object there is planned anew around that name.
+        for _ in 0..16 {
+            let mut taken = None;
+            for write in self.inventory.writes(&entries, &options) {
+                match self.send(&write).await {
+                    Ok(()) => {}
+                    Err(error)
+                        if write.kind() == WriteKind::Create
+                            && error.class == ErrorClass::Replaced
+                            && write.target() != self.inventory.location() =>
+                    {
+                        taken = Some(write.target().name().to_owned());
+                        break;
+                    }
+                    Err(error) => {
+                        let conflict = error.class == ErrorClass::Replaced;
+                        let why =
+                            if conflict { "another run changed it meanwhile" } else { "it was refused" };
+                        return Err(Stop::of(&error, &format!("cannot {write}, {why}")));
+                    }
+                }
+            }
+            match taken {
+                Some(name) => options.avoid.insert(name),
+                None => {
+                    self.written = entries;
+                    return Ok(self.inventory.shards().count());
+                }
+            };
+        }
+        Err(Stop {
+            class: ExitClass::Failed,
+            message: String::from("no free name for a part of the inventory"),
+        })
+    }
+
+    /// What would be left of the set after the run.
+    pub(super) fn remainder(&self, outcomes: &Outcomes) -> Entries {
+        crate::inventory::after(&self.old, &self.written, outcomes)
+    }
+
+    /// Removes the inventory itself.
+    pub(super) async fn remove(&mut self) -> Result<(), Stop> {
+        for write in self.inventory.removal() {
+            self.send(&write).await.map_err(|error| Stop::of(&error, &format!("cannot {write}")))?;
+        }
+        Ok(())
+    }
+
+    async fn send(&mut self, write: &Write) -> Result<(), ApiError> {
+        let (namespace, name) = (write.target().namespace(), write.target().name());
+        let (resource, body) = (&self.resource, write.body().clone());
+        let how = match write.kind() {
+            WriteKind::Create => PlainWrite::Create,
+            WriteKind::Replace => PlainWrite::Replace,
+            WriteKind::Delete => {
+                self.cluster.delete_with(resource, namespace, name, body).await?;
+                self.inventory.wrote(write, "", "");
+                return Ok(());
+            }
+        };
+        let answer = self.cluster.write(how, resource, namespace, name, body, &self.manager).await?;
+        let answer: Answer = serde_json::from_slice(&answer).map_err(|error| {
+            ApiError::local(ErrorClass::Protocol, format!("the answer to a write of the inventory: {error}"))
+        })?;
+        self.inventory.wrote(write, &answer.metadata.uid, &answer.metadata.resource_version);
+        Ok(())
+    }
+}
+
+/// Every ConfigMap that may belong to the set: those with its label, else the one of its name and
+/// those it names.
+async fn read(cluster: &Cluster, resource: &Resource, wanted: &Wanted) -> Result<Vec<Vec<u8>>, ApiError> {
+    let location = wanted.location();
+    let (namespace, name) = (location.namespace(), location.name());
+    let mut texts = Vec::new();
+    let Some(first) = cluster.get(resource, namespace, name, Content::Full).await? else { return Ok(texts) };
+    let parts = part_names(&first).unwrap_or_default();
+    texts.push(first.to_vec());
+    if parts.is_empty() {
+        return Ok(texts);
+    }
+    let scope = Scope::Namespace(namespace.into());
+    match cluster.list(resource, &scope, ListPage::default(), Content::Full).await {
+        Ok(list) => {
+            let found = items(&list).unwrap_or_default();
+            texts.extend(found.into_iter().map(<[u8]>::to_vec));
+        }
+        Err(error) if error.class == ErrorClass::Forbidden => {
+            for part in parts {
+                let text = cluster.get(resource, namespace, &part, Content::Full).await?;
+                texts.extend(text.map(|text| text.to_vec()));
+            }
+        }
+        Err(error) => return Err(error),
+    }
+    Ok(texts)
+}

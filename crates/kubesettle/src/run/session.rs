@@ -1,0 +1,351 @@
+//! A run that writes, from its first word to its last.
+//!
+//! ```text
+//!  lock ─► read the record ─► watch everything ─► synced ─► plan ─► write the record (old and new)
+//!       ─► dispatch ─► write the record (what is left) ─► give the lock back
+//! ```
+//!
+//! Without a set the steps about lock and record fall away. Whatever happens after the record was
+//! written first, it is written again at the end, or keeps naming old and new.
+
+use std::collections::{HashMap, HashSet};
+
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::dispatch::{Dispatcher, Parts, Remains, Stopping};
+use super::emit::Emitter;
+use super::options::RunOptions;
+use super::record::{Lock, Locked, Record, Stop};
+use crate::cluster::Cluster;
+use crate::error::ExitClass;
+use crate::event::{Action, Body, Counts, Operation, Start, WarningSource};
+use crate::id::{GroupKind, ObjectId};
+use crate::inventory::{Entries, OWNING_INVENTORY, Outcomes};
+use crate::manifest::DEPENDS_ON;
+use crate::plan::{Decision, Live, LiveState, Plan, Step, Wanted};
+use crate::status::{Signal, Watcher};
+use crate::watch::{Closed, Hub, Presence, Target};
+
+/// The annotations of live objects that decide something.
+const MARKS: [&str; 4] = [
+    OWNING_INVENTORY,
+    "cli-utils.sigs.k8s.io/on-remove",
+    "client.lifecycle.config.k8s.io/deletion",
+    DEPENDS_ON,
+];
+
+/// What a run is about.
+pub(super) struct Job {
+    pub cluster: Cluster,
+    pub hub: Hub,
+    pub operation: Operation,
+    pub wanted: Wanted,
+    pub options: RunOptions,
+}
+
+pub(super) async fn run(job: Job, mut emit: Emitter, cancel: CancellationToken) {
+    start(&job, &mut emit).await;
+    let deadline = job.options.timeout.map(|limit| Instant::now() + limit);
+    let mut session =
+        Session { job, record: None, lock: None, deadline, targets: HashMap::new(), over: false };
+    let opening = tokio::select! {
+        opening = session.open(&mut emit) => opening,
+        () = cancel.cancelled() => Ok(Err(Stop {
+            class: ExitClass::Interrupted,
+            message: String::from("interrupted; nothing was written"),
+        })),
+        () = until(deadline) => Ok(Err(Stop {
+            class: ExitClass::TimedOut,
+            message: String::from("the time limit was reached before anything was written"),
+        })),
+    };
+    // An error of the watch means that the runtime shuts down: there is nobody to tell.
+    let Ok(opening) = opening else { return };
+    match opening {
+        Ok(watcher) => {
+            let _ = session.go(watcher, emit, cancel).await;
+        }
+        Err(stop) => {
+            session.unlock().await;
+            emit.end(stop.class, Some(stop.message.into())).await;
+        }
+    }
+}
+
+/// Tells what the run is about and what is odd about its input.
+pub(super) async fn start(job: &Job, emit: &mut Emitter) {
+    let objects = job.wanted.objects();
+    let namespaces: HashSet<&str> = objects.iter().map(|object| object.id().namespace()).collect();
+    let set = job.options.set.as_ref().map(|set| set.wanted.location().object());
+    emit.tell(Body::Start(Start {
+        operation: job.operation,
+        set,
+        objects: objects.len(),
+        namespaces: namespaces.len() - usize::from(namespaces.contains("")),
+    }))
+    .await;
+    for problem in job.wanted.problems() {
+        let objects = problem.object.iter().cloned().collect();
+        emit.tell(Body::Invalid { objects, error: problem.to_string().into() }).await;
+    }
+    for warning in job.wanted.warnings() {
+        emit.warn(WarningSource::Input, warning).await;
+    }
+}
+
+struct Session {
+    job: Job,
+    record: Option<Record>,
+    lock: Option<Lock>,
+    deadline: Option<Instant>,
+    /// The watcher's target of each object.
+    targets: HashMap<ObjectId, usize>,
+    /// The set is no more.
+    over: bool,
+}
+
+impl Session {
+    /// Takes the lock, reads the record, and learns the state of everything.
+    async fn open(&mut self, emit: &mut Emitter) -> Result<Result<Watcher, Stop>, Closed> {
+        if let Some(set) = &self.job.options.set {
+            match Lock::acquire(&self.job.cluster, set, emit).await {
+                Ok(Locked::Ours(lock)) => self.lock = Some(lock),
+                Ok(Locked::Without(why)) => emit.warn(WarningSource::Run, &why).await,
+                Err(stop) => return Ok(Err(stop)),
+            }
+            let manager = &self.job.options.apply.field_manager;
+            match Record::open(&self.job.cluster, set.clone(), manager).await {
+                Ok(record) => self.record = Some(record),
+                Err(stop) => return Ok(Err(stop)),
+            }
+        }
+        let mut judgement = self.job.options.judgement.clone();
+        for object in self.job.wanted.objects() {
+            judgement.facts.learn(object.json());
+        }
+        let targets = self.watch_list();
+        let mut watcher = Watcher::start(&self.job.hub, targets, judgement).await?;
+        loop {
+            match watcher.next().await? {
+                Signal::Synced => return Ok(Ok(watcher)),
+                Signal::Gap(gap) => {
+                    let (kind, namespace, reason) = (gap.kind, gap.namespace, gap.reason);
+                    emit.tell(Body::Gap { kind, namespace, reason }).await;
+                }
+                Signal::Verdicts(_) => {}
+            }
+        }
+    }
+
+    /// Everything whose state matters: the input, what the record names besides, what the input
+    /// depends on.
+    fn watch_list(&mut self) -> Vec<Target> {
+        let mut list: Vec<Target> = Vec::new();
+        let targets = &mut self.targets;
+        let mut add = |id: &ObjectId, version: Option<&str>| {
+            let next = list.len();
+            if *targets.entry(id.clone()).or_insert(next) == next {
+                list.push(Target { id: id.clone(), version: version.map(Into::into) });
+            }
+        };
+        let tracked_removal = self.job.operation == Operation::Destroy && self.record.is_some();
+        if !tracked_removal {
+            for object in self.job.wanted.objects() {
+                add(object.id(), Some(object.version()));
+            }
+        }
+        for id in self.record.iter().flat_map(|record| record.inventory().entries().keys()) {
+            add(id, None);
+        }
+        if self.job.operation == Operation::Apply {
+            for dependency in self.job.wanted.graph().external() {
+                add(&dependency.id, None);
+            }
+        }
+        list
+    }
+
+    /// Plans, and carries the plan out.
+    async fn go(
+        mut self,
+        watcher: Watcher,
+        mut emit: Emitter,
+        cancel: CancellationToken,
+    ) -> Result<(), Closed> {
+        let plan = match self.plan(&watcher, &mut emit).await {
+            Ok(plan) => plan,
+            Err(stop) => {
+                self.unlock().await;
+                emit.end(stop.class, Some(stop.message.into())).await;
+                return Ok(());
+            }
+        };
+        let run = format!("{:x}", watcher.started_at());
+        let operation = self.job.operation;
+        if let Some(record) = &mut self.record
+            && let Err(stop) = begin(record, &plan, operation, &run, &mut emit).await
+        {
+            self.unlock().await;
+            emit.end(stop.class, Some(stop.message.into())).await;
+            return Ok(());
+        }
+        let dispatcher = Dispatcher::new(Parts {
+            cluster: self.job.cluster.clone(),
+            hub: self.job.hub.clone(),
+            mark: self.record.as_ref().map(|record| record.inventory().id().into()),
+            options: self.job.options.clone(),
+            plan,
+            watcher,
+            target_of: std::mem::take(&mut self.targets),
+            emit,
+            deadline: self.deadline,
+            lock: self.lock.take(),
+        });
+        let Remains { mut emit, outcomes, lock, stopping, complete } = dispatcher.run(cancel).await?;
+        self.lock = lock;
+        let lost = matches!(stopping, Some(Stopping::LockLost(_)));
+        let mut end = how_stopped(stopping);
+        if let Some(record) = self.record.as_mut().filter(|_| !lost)
+            && let Err(stop) = finish(record, &outcomes, operation, complete, &run, &mut emit).await
+        {
+            end = (end.0.or(stop.class), Some(stop.message));
+        }
+        self.over = operation == Operation::Destroy
+            && self.record.as_ref().is_some_and(|record| !record.inventory().exists());
+        self.unlock().await;
+        emit.end(end.0, end.1.map(Into::into)).await;
+        Ok(())
+    }
+
+    async fn plan(&mut self, watcher: &Watcher, emit: &mut Emitter) -> Result<Plan, Stop> {
+        let wanted = std::mem::take(&mut self.job.wanted);
+        let plan = match &self.record {
+            None => Plan::untracked(self.job.operation, wanted),
+            Some(record) => {
+                if self.job.operation == Operation::Destroy && !record.inventory().exists() {
+                    let location = record.inventory().location();
+                    let text = format!("no inventory {location} was found: there is nothing to destroy");
+                    emit.warn(WarningSource::Run, &text).await;
+                }
+                for note in record.inventory().notes() {
+                    emit.warn(WarningSource::Run, note).await;
+                }
+                let live = self.live(watcher);
+                let tracking = &self.job.options.tracking;
+                Plan::tracked(self.job.operation, wanted, record.inventory(), tracking, &live)
+                    .map_err(|refusal| Stop { class: ExitClass::Refused, message: refusal.to_string() })?
+            }
+        };
+        for note in &plan.notes {
+            emit.warn(WarningSource::Run, note).await;
+        }
+        let skipped = plan.steps.iter().filter(|step| step.decision != Decision::Go).count();
+        emit.tell(Body::Plan(Counts {
+            apply: plan.count(Action::Apply),
+            prune: plan.count(Action::Prune),
+            delete: plan.count(Action::Delete),
+            skip: skipped,
+        }))
+        .await;
+        Ok(plan)
+    }
+
+    fn live(&self, watcher: &Watcher) -> HashMap<ObjectId, Live> {
+        let mut kinds: HashMap<String, GroupKind> = HashMap::new();
+        for resource in self.job.cluster.resources() {
+            let name = format!("{}.{}", resource.plural(), resource.group());
+            kinds.insert(name, resource.group_kind().clone());
+        }
+        self.targets
+            .iter()
+            .map(|(id, target)| {
+                let state = match watcher.presence(*target) {
+                    Presence::Present(digest) => LiveState::Present(
+                        digest.uid().map_or_else(Box::default, |uid| uid.to_string().into()),
+                    ),
+                    Presence::Absent { .. } => LiveState::Absent,
+                    Presence::NotServed => LiveState::NotServed,
+                    Presence::Pending | Presence::Unknown(_) => LiveState::Unknown,
+                };
+                let marks = watcher.marks(*target);
+                let annotations =
+                    MARKS.into_iter().filter_map(|key| Some((key, Box::from(marks?.get(key)?)))).collect();
+                let crd = id.group_kind().is("apiextensions.k8s.io", "CustomResourceDefinition");
+                let defines = crd.then(|| kinds.get(id.name()).cloned()).flatten();
+                (id.clone(), Live { state, annotations, defines })
+            })
+            .collect()
+    }
+
+    async fn unlock(&mut self) {
+        if let Some(lock) = self.lock.take() {
+            lock.release(self.over).await;
+        }
+    }
+}
+
+/// Old and new together stand in the record before anything else is written.
+async fn begin(
+    record: &mut Record,
+    plan: &Plan,
+    operation: Operation,
+    run: &str,
+    emit: &mut Emitter,
+) -> Result<(), Stop> {
+    if operation == Operation::Destroy && !record.inventory().exists() {
+        return Ok(());
+    }
+    let applied = plan.steps.iter().filter(|step| step.action == Action::Apply).map(Step::id);
+    let entries = crate::inventory::before(record.old(), applied);
+    write(record, entries, run, emit).await
+}
+
+/// What is left stands in the record after everything else; a destroyed set has none.
+async fn finish(
+    record: &mut Record,
+    outcomes: &Outcomes,
+    operation: Operation,
+    complete: bool,
+    run: &str,
+    emit: &mut Emitter,
+) -> Result<(), Stop> {
+    let entries = record.remainder(outcomes);
+    if operation != Operation::Destroy || !complete || !entries.is_empty() {
+        return write(record, entries, run, emit).await;
+    }
+    if record.inventory().exists() {
+        record.remove().await?;
+        let id = record.inventory().location().object();
+        emit.tell(Body::Inventory { id, entries: 0, shards: 0 }).await;
+    }
+    Ok(())
+}
+
+async fn write(record: &mut Record, entries: Entries, run: &str, emit: &mut Emitter) -> Result<(), Stop> {
+    let count = entries.len();
+    let shards = record.write(entries, run).await?;
+    let id = record.inventory().location().object();
+    emit.tell(Body::Inventory { id, entries: count, shards }).await;
+    Ok(())
+}
+
+fn how_stopped(stopping: Option<Stopping>) -> (ExitClass, Option<String>) {
+    match stopping {
+        None => (ExitClass::Ok, None),
+        Some(Stopping::TimedOut) => (ExitClass::TimedOut, Some(String::from("the time limit was reached"))),
+        Some(Stopping::Cancelled | Stopping::Abandoned) => {
+            (ExitClass::Interrupted, Some(String::from("interrupted")))
+        }
+        Some(Stopping::LockLost(holder)) => {
+            (ExitClass::Refused, Some(format!("another run took the set over: {holder}")))
+        }
+    }
+}
+
+async fn until(instant: Option<Instant>) {
+    match instant {
+        Some(instant) => tokio::time::sleep_until(instant).await,
+        None => std::future::pending().await,
+    }
+}
