@@ -60,6 +60,11 @@ fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines().enumerate().map(|(number, line)| (number + 1, line.split("//").next().unwrap_or_default()))
 }
 
+/// True when `.await` stands there as a word.
+fn waits(line: &str) -> bool {
+    line.split(".await").skip(1).any(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+}
+
 #[test]
 fn imports_of_the_library_go_one_way() {
     let root = workspace().join("crates/kubesettle/src");
