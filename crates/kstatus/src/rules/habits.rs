@@ -201,7 +201,8 @@ fn short(name: &str) -> String {
 /// Nobody has said anything yet.
 pub(super) fn silent(view: &View<'_>, expected: Expected) -> Option<Telling> {
     let says = |(name, leaf): &(Cow<'_, str>, Leaf<'_>)| {
-        let empty = leaf.raw().is_none_or(|text| matches!(text, "{}" | "[]" | "\"\"" | "0"));
+        let nothing = |text| matches!(text, "{}" | "[]" | "\"\"");
+        let empty = leaf.raw().is_none_or(nothing) || leaf.int() == Some(0);
         !empty && name != "observedGeneration"
     };
     if view.status.entries().iter().any(says) {
