@@ -12,7 +12,9 @@
 //! * **Change only.** A target is announced when its status, reason, message, causes or progress
 //!   changed, and once more when time alone changed them.
 //! * **Children only when they explain something.** What a target generated is watched only after
-//!   the target stood still, unsettled, for [`STANDSTILL`]; a rollout that moves opens no such watch.
+//!   the target stood still, unsettled, for [`STANDSTILL`], and only once its controller has generated
+//!   something. While other targets settle one after the other, a target that waits for its turn is
+//!   given longer: a big rollout that moves opens no such watch.
 //! * **Unknown is said.** A target that nobody may look at, or whose contact is lost while it is not
 //!   settled, is `Unknown` with the reason.
 
@@ -33,6 +35,9 @@ pub use floor::Floor;
 
 /// How long a target must stand still, unsettled, before its children are watched.
 pub const STANDSTILL: Duration = Duration::from_secs(1);
+
+/// How long a target may stand still while others settle.
+const TURN: Duration = Duration::from_secs(8);
 
 /// What a watcher tells.
 #[derive(Debug)]
@@ -75,6 +80,8 @@ pub struct Watcher {
     policy: Policy,
     clock: Clock,
     children: bool,
+    /// When a target last settled.
+    settled: Instant,
 }
 
 /// How a watcher judges.
@@ -123,6 +130,7 @@ impl Watcher {
             facts: judgement.facts,
             policy: judgement.policy,
             clock: Clock::start(),
+            settled: now,
             children: !judgement.without_children,
         })
     }
@@ -199,11 +207,7 @@ impl Watcher {
     /// True when everything that could explain the verdict has been looked at.
     pub fn explained(&self, target: usize) -> bool {
         let Some(tracked) = self.targets.get(target) else { return true };
-        let wants = match &tracked.state.presence {
-            Presence::Present(digest) => self.children && digest.wants_children(),
-            _ => false,
-        };
-        !wants || tracked.state.children.is_some()
+        !tracked.curious || tracked.state.children.is_some()
     }
 
     /// Judges a target from now on, whatever its state; returns true when it has a verdict at once.
@@ -236,7 +240,7 @@ impl Watcher {
     /// # Errors
     /// [`Closed`] when the runtime shuts down.
     pub async fn explain_all(&mut self) -> Result<(), Closed> {
-        let Some(past) = Instant::now().checked_sub(STANDSTILL) else { return Ok(()) };
+        let Some(past) = Instant::now().checked_sub(TURN) else { return Ok(()) };
         for target in 0..self.targets.len() {
             if let Some(tracked) = self.targets.get_mut(target) {
                 tracked.moved = tracked.moved.min(past);
@@ -281,16 +285,20 @@ impl Watcher {
         let fresh = tracked.catch_up();
         let verdict = if fresh { judge(tracked, &self.facts, &self.policy, self.clock.now()) } else { None };
         let settled = verdict.as_ref().is_some_and(|verdict| verdict.status == Status::Current);
+        if settled && tracked.verdict.as_ref().is_none_or(|before| before.status != Status::Current) {
+            self.settled = Instant::now();
+        }
+        let generated = verdict.as_ref().is_some_and(|verdict| !awaits_controller(&tracked.id, verdict));
         let wants = self.children
             && !settled
+            && generated
             && matches!(&tracked.state.presence, Presence::Present(digest) if fresh && digest.wants_children());
-        let stands_since = tracked.moved;
-        let still = stands_since.elapsed() >= STANDSTILL;
-        let curious = wants && (tracked.curious || still);
+        let due = (tracked.moved + TURN).min(tracked.moved.max(self.settled) + STANDSTILL);
+        let curious = wants && (tracked.curious || due <= Instant::now());
         let (ask, id) = ((curious != tracked.curious).then_some(curious), tracked.id.clone());
         tracked.curious = curious;
         let again = verdict.as_ref().and_then(|verdict| verdict.reassess_at).map(|at| self.clock.instant(at));
-        let look = (wants && !curious).then(|| stands_since + STANDSTILL);
+        let look = (wants && !curious).then_some(due);
         self.schedule(target, again.into_iter().chain(look).min());
         if let Some(wanted) = ask {
             self.subscription.children(id, wanted).await?;
@@ -345,6 +353,17 @@ fn judge(tracked: &mut Tracked, facts: &Facts, policy: &Policy, now: kstatus::Ti
             Some(Verdict::unknown(format!("contact is lost: {error}")))
         }
         _ => Some(verdict),
+    }
+}
+
+/// True while the controller has not generated anything that could explain the verdict.
+fn awaits_controller(id: &ObjectId, verdict: &Verdict) -> bool {
+    match verdict.reason.as_str() {
+        "LatestGenerationNotObserved" | "NoObservedGeneration" => true,
+        // What keeps a Deployment from its replicas stands in its own conditions; a StatefulSet may
+        // wait behind a broken pod.
+        "LessReplicas" => id.group_kind().is("apps", "Deployment"),
+        _ => false,
     }
 }
 
