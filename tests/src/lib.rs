@@ -1,1 +1,26 @@
-//! Placeholder.
+//! What the end-to-end tests have in common: running the program, reading what it says, writing
+//! manifests, and looking at what is on the cluster.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test writes files, reads its environment, and says by a panic that it cannot go on"
+)]
+
+mod binary;
+mod files;
+mod lines;
+pub mod manifests;
+mod settle;
+mod world;
+
+use std::time::Duration;
+
+pub use binary::binary;
+pub use files::Folder;
+pub use lines::Lines;
+pub use settle::{Settle, settle};
+pub use world::{World, get, named, unique};
+
+/// How long anything may take before a test gives up on it. A guard against a hang, not a measure.
+pub const LIMIT: Duration = Duration::from_secs(180);

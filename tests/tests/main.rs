@@ -1,0 +1,69 @@
+//! The program on a real control plane.
+//!
+//! All tests share one control plane, each in namespaces of its own; a few start another. They run in
+//! more threads than there are cores: most of their time they wait. Names of tests that begin with
+//! `f` and a number are those of the flows they follow.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a test says by a panic that it cannot go on, and writes files"
+)]
+
+/// Makes the tests of a module known, by their functions. One that is left out is dead code.
+macro_rules! tests {
+    ($($name:ident),+ $(,)?) => {
+        pub(crate) fn tests() -> Vec<libtest_mimic::Trial> {
+            let module = module_path!().rsplit("::").next().unwrap_or_default();
+            vec![$(libtest_mimic::Trial::test(format!("{module}::{}", stringify!($name)), || {
+                $name();
+                Ok(())
+            })),+]
+        }
+    };
+}
+
+mod change;
+mod connection;
+mod contact;
+mod failures;
+mod input;
+mod interrupt;
+mod late_kinds;
+mod order;
+mod outage;
+mod output;
+mod refusals;
+mod rights;
+mod scale;
+mod shop;
+mod sources;
+
+use libtest_mimic::Arguments;
+
+/// Tests at once, unless `--test-threads` says otherwise.
+const THREADS: usize = 8;
+
+fn main() {
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads.get_or_insert(THREADS);
+    let modules = [
+        // Those with the longest waits begin first.
+        outage::tests(),
+        scale::tests(),
+        failures::tests(),
+        shop::tests(),
+        change::tests(),
+        late_kinds::tests(),
+        order::tests(),
+        rights::tests(),
+        refusals::tests(),
+        interrupt::tests(),
+        connection::tests(),
+        contact::tests(),
+        input::tests(),
+        output::tests(),
+        sources::tests(),
+    ];
+    libtest_mimic::run(&arguments, modules.into_iter().flatten().collect()).exit();
+}

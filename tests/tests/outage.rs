@@ -1,0 +1,92 @@
+//! The API server goes away and comes back, under a run.
+
+use e2e::manifests::{config_map, deployment, deployment_that, stream};
+use e2e::{LIMIT, Lines, settle};
+use harness::{ControlPlane, Part, shared, wait_until};
+use serde_json::json;
+
+tests![
+    f34_a_restart_in_mid_wait_is_waited_out,
+    f34_a_restart_in_mid_apply_is_waited_out,
+    f34_connections_that_are_cut_are_made_again,
+    f34_a_server_that_stays_away_cannot_be_told_about,
+    f34_a_server_that_falls_silent_is_noticed,
+];
+
+fn plane() -> ControlPlane {
+    ControlPlane::builder().nodes(1).start().unwrap()
+}
+
+fn slow(name: &str, delay: &str) -> serde_json::Value {
+    let mut object = deployment_that(name, "slow-ready");
+    object["spec"]["template"]["metadata"]["annotations"]["kubesettle.test/delay"] = json!(delay);
+    object
+}
+
+fn f34_a_restart_in_mid_wait_is_waited_out() {
+    let plane = plane();
+    let set = stream(&[slow("web", "12s"), config_map("a")]);
+    let running = settle(&plane, &["apply", "-o", "json", "--timeout=120s"]).input(set).start();
+    running.wait_for_output("\"have\":0,\"want\":1", LIMIT);
+    plane.kill(Part::ApiServer);
+    // Its absence is noticed before it is back.
+    running.wait_for_output("\"gap\"", LIMIT);
+    plane.start_again(Part::ApiServer);
+    let lines = Lines::of(running.finish(LIMIT));
+    assert_eq!(lines.all_settled(), 2);
+    assert_eq!(lines.outcome("Deployment/web"), "created");
+}
+
+fn f34_a_restart_in_mid_apply_is_waited_out() {
+    let plane = plane();
+    let set: Vec<_> = (0..400).map(|number| config_map(&format!("object-{number}"))).collect();
+    let running = settle(&plane, &["apply", "-o", "json", "--timeout=120s"]).input(stream(&set)).start();
+    running.wait_for_output("\"operation\":\"created\"", LIMIT);
+    plane.kill(Part::ApiServer);
+    running.wait_for_output("\"retry\"", LIMIT);
+    plane.start_again(Part::ApiServer);
+    let lines = Lines::of(running.finish(LIMIT));
+    assert_eq!(lines.all_settled(), 400);
+    let list = plane.kubectl(&["get", "configmaps", "-o", "name"]).success();
+    assert_eq!(list.lines().filter(|name| name.contains("/object-")).count(), 400);
+    // A write whose answer was lost is no failure.
+    assert_eq!(lines.summary("Apply")["failed"], 0);
+}
+
+fn f34_connections_that_are_cut_are_made_again() {
+    let (ns, proxy) = (shared().namespace("cut"), shared().proxy());
+    let config = shared().admin_kubeconfig_via(&proxy);
+    let set = stream(&[slow("web", "5s"), deployment("other")]);
+    let words = ["apply", "-o", "json", "--timeout=120s", "-n", ns.name()];
+    let running = settle(shared(), &words).kubeconfig(config).input(set).start();
+    running.wait_for_output("\"have\":0,\"want\":1", LIMIT);
+    proxy.cut();
+    let before = proxy.traffic().connections;
+    wait_until("a new connection", LIMIT, || proxy.traffic().connections > before);
+    assert_eq!(Lines::of(running.finish(LIMIT)).all_settled(), 2);
+}
+
+fn f34_a_server_that_stays_away_cannot_be_told_about() {
+    let plane = plane();
+    let set = stream(&[slow("web", "100s")]);
+    let running = settle(&plane, &["apply", "-o", "json", "--timeout=20s"]).input(set).start();
+    running.wait_for_output("\"have\":0,\"want\":1", LIMIT);
+    plane.kill(Part::ApiServer);
+    let lines = Lines::of(running.finish(LIMIT));
+    assert!(matches!(lines.done.code, Some(3 | 4)), "{lines:#}");
+    assert_eq!(lines.status("Deployment/web"), "Unknown", "{lines:#}");
+    assert!(lines.message("Deployment/web").contains("contact"), "{lines:#}");
+}
+
+/// A black hole: the connection stays open, and nothing answers.
+fn f34_a_server_that_falls_silent_is_noticed() {
+    let plane = plane();
+    let set = stream(&[slow("web", "5s")]);
+    let running = settle(&plane, &["apply", "-o", "json", "--timeout=170s"]).input(set).start();
+    running.wait_for_output("\"have\":0,\"want\":1", LIMIT);
+    plane.pause(Part::ApiServer);
+    running.wait_for_output("\"gap\"", LIMIT);
+    plane.resume(Part::ApiServer);
+    let lines = Lines::of(running.finish(LIMIT));
+    assert_eq!(lines.all_settled(), 1);
+}
