@@ -6,6 +6,7 @@ use crate::cause::{Cause, CauseCode};
 use crate::digest::Digest;
 use crate::findings::{self, Found};
 use crate::history::{History, Key};
+use crate::outcome::Finding;
 use crate::policy::{DEFAULT_HOLDS, Hold};
 use crate::rules::{self, ScaleUp};
 use crate::surroundings::Surroundings;
@@ -107,7 +108,7 @@ fn timed<'f, 'a>(
         _ if finding.advisory => Hold::Never,
         Some(ScaleUp::UnderWay) => Hold::Never,
         Some(ScaleUp::Refused) => asked.unwrap_or(policy.scale_up_refused),
-        None => asked.unwrap_or(policy.hold(finding.code)),
+        None => asked.unwrap_or(policy.hold(held_as(finding))),
     };
     let ends = match hold {
         Hold::Millis(hold) => Some(seen.plus(millis(hold))),
@@ -128,6 +129,15 @@ fn timed<'f, 'a>(
         not_before: young.then_some(grace_ends),
         autoscaler,
         count: 1,
+    }
+}
+
+/// A container that runs again after it crashed is in the same trouble as while it waits for that:
+/// the verdict does not change with every turn of the loop.
+fn held_as(finding: &Finding) -> CauseCode {
+    match finding.code {
+        CauseCode::Error | CauseCode::OOMKilled if finding.restarts > 0 => CauseCode::CrashLoopBackOff,
+        code => code,
     }
 }
 

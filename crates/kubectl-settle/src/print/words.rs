@@ -66,7 +66,12 @@ pub(crate) fn detail(verdict: &Verdict) -> String {
             one_line(&cause.message)
         }
         (_, Some(progress), Status::InProgress | Status::Current) if progress.want > 0 => {
-            format!("{} of {} {}", progress.have, progress.want, progress.what)
+            let counted = format!("{} of {} {}", progress.have, progress.want, progress.what);
+            // What is too young to be a cause stands behind the object's own sentence.
+            match verdict.message.split_once("; ").filter(|_| verdict.status == Status::InProgress) {
+                Some((_, more)) => format!("{counted}; {}", one_line(more)),
+                None => counted,
+            }
         }
         (_, _, Status::Current | Status::NotFound) => String::new(),
         _ => one_line(&verdict.message),
