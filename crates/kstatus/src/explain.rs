@@ -103,7 +103,7 @@ fn timed<'f, 'a>(
     let since = finding.since.unwrap_or(seen).min(seen);
     let unschedulable = finding.code == CauseCode::Unschedulable;
     let autoscaler = unschedulable.then(|| scale_up(found.object(), target, around)).flatten();
-    let asked = target.hold(finding.code);
+    let asked = target.hold(finding.code).or_else(|| target.hold(held_as(finding)));
     let hold = match autoscaler {
         _ if finding.advisory => Hold::Never,
         Some(ScaleUp::UnderWay) => Hold::Never,

@@ -9,15 +9,20 @@ const READY: &[u8] = include_bytes!("data/pod-ready.json");
 const BACK_OFF: &[u8] = include_bytes!("data/pod-image-pull-back-off.json");
 
 /// Blocks allocated by `work`, and bytes still allocated when it has returned and its result is
-/// alive.
+/// alive. The counters are the process's and the test runner has a thread of its own, which can only
+/// add: the least of a few measurements is the work's own.
 fn cost<T>(work: impl Fn() -> T) -> (u64, u64) {
-    drop(work());
-    let before = dhat::HeapStats::get();
-    let result = work();
-    let after = dhat::HeapStats::get();
-    drop(result);
-    let blocks = after.total_blocks - before.total_blocks;
-    (blocks, (after.curr_bytes - before.curr_bytes) as u64)
+    let measure = || {
+        let before = dhat::HeapStats::get();
+        let result = work();
+        let after = dhat::HeapStats::get();
+        drop(result);
+        let kept = after.curr_bytes.saturating_sub(before.curr_bytes) as u64;
+        (after.total_blocks - before.total_blocks, kept)
+    };
+    let measured: Vec<(u64, u64)> = (0..8).map(|_| measure()).collect();
+    let least = |of: fn(&(u64, u64)) -> u64| measured.iter().map(of).min().unwrap_or_default();
+    (least(|(blocks, _)| *blocks), least(|(_, kept)| *kept))
 }
 
 // One test: the counters are the process's.
