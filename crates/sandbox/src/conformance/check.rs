@@ -138,6 +138,12 @@ fn difference(expect: &Expect, answer: &Answer, saved: &BTreeMap<String, String>
             answer.json.pointer(pointer).is_none().then(|| format!("{pointer} is missing"))
         }
         Expect::Absent(pointer) => answer.json.pointer(pointer).map(|value| format!("{pointer} is {value}")),
+        Expect::Condition(kind, status, reason) => {
+            let conditions = crate::json::list(&answer.json, &["status", "conditions"]);
+            let found = conditions.iter().find(|condition| condition["type"] == *kind);
+            let told = found.map(|condition| (condition["status"].as_str(), condition["reason"].as_str()));
+            differ(kind, &told, &Some((Some(*status), Some(*reason))))
+        }
         Expect::Items(count) => differ("items", &answer.json["items"].as_array().map_or(0, Vec::len), count),
         Expect::Events(events) => {
             differ("events", &shorts(&answer.text), &events.iter().map(|event| fill(event, saved)).collect())

@@ -90,6 +90,8 @@ pub enum Expect {
     Present(&'static str),
     /// There is nothing at a JSON pointer.
     Absent(&'static str),
+    /// A condition's type, status and reason.
+    Condition(&'static str, &'static str, &'static str),
     /// How many items a list has.
     Items(usize),
     /// The events of a watch that ends by itself, as `TYPE name`. Bookmarks that do not mark the end of
@@ -148,6 +150,10 @@ impl Case {
         self.step("POST", target, "application/json", body)
     }
 
+    fn put(self, target: impl Into<String>, body: impl ToString) -> Self {
+        self.step("PUT", target, "application/json", body)
+    }
+
     fn delete(self, target: impl Into<String>, options: impl ToString) -> Self {
         self.step("DELETE", target, "application/json", options)
     }
@@ -198,6 +204,10 @@ impl Case {
 
     fn absent(self, pointer: &'static str) -> Self {
         self.expect(Expect::Absent(pointer))
+    }
+
+    fn condition(self, kind: &'static str, status: &'static str, reason: &'static str) -> Self {
+        self.expect(Expect::Condition(kind, status, reason))
     }
 
     fn events(self, events: &[&'static str]) -> Self {

@@ -23,6 +23,7 @@ pub(crate) fn apply(store: &mut Store, write: &Write<'_>) -> Result<Done, Failur
     }
     check_shape(write, &config)?;
     drop_nulls(&mut config);
+    let nameless = text(&config, &["metadata", "name"]).is_empty();
     crate::json::set(&mut config, &["metadata", "name"], write.target.name.as_str());
     warnings.extend(super::validate::warnings(write.kind, &config));
     let live = write.live(store);
@@ -46,6 +47,13 @@ pub(crate) fn apply(store: &mut Store, write: &Write<'_>) -> Result<Done, Failur
                 precondition.uid
             );
             return Err(Failure::conflict(&what(write.target), &why));
+        }
+        if nameless {
+            let message = format!(
+                "the name of the object ({} based on URL) was undeterminable: name must be provided",
+                write.target.name
+            );
+            return Err(Failure::bad_request(message));
         }
         write.user.authorize("create", write.target, &write.target.name)?;
         let merged = managed::apply(&Value::Null, &config, &write.kind.shape, &author, true)
@@ -111,10 +119,9 @@ fn check_shape(write: &Write<'_>, config: &Value) -> Result<(), Failure> {
         many => many.iter().fold("errors:".to_owned(), |said, error| format!("{said}\n  {error}")),
     };
     let kind = form_of_kind(&write.api_version(), &write.kind.kind);
-    let message = format!(
-        "failed to create typed patch object ({}/{}; {kind}): {said}",
-        write.target.namespace, write.target.name
-    );
+    // As the body names it, not the path.
+    let (namespace, name) = (text(config, &["metadata", "namespace"]), text(config, &["metadata", "name"]));
+    let message = format!("failed to create typed patch object ({namespace}/{name}; {kind}): {said}");
     Err(Failure::new(500, "", message))
 }
 

@@ -80,7 +80,7 @@ impl Entry {
             shown = format!("{shown} with subresource \"{}\"", self.subresource);
         }
         if self.operation == "Update" {
-            shown = format!("{shown} using {} at {}", self.api_version, self.time);
+            shown = format!("{shown} using {}", self.api_version);
         }
         shown
     }
@@ -116,8 +116,11 @@ pub(crate) fn write(object: &mut Value, mut entries: Vec<Entry>) {
         .map(|entry| {
             let mut written = json!({
                 "manager": entry.manager, "operation": entry.operation, "apiVersion": entry.api_version,
-                "time": entry.time, "fieldsType": "FieldsV1", "fieldsV1": entry.fields.encode(),
+                "fieldsType": "FieldsV1", "fieldsV1": entry.fields.encode(),
             });
+            if !entry.time.is_empty() {
+                written["time"] = entry.time.as_str().into();
+            }
             if !entry.subresource.is_empty() {
                 written["subresource"] = entry.subresource.as_str().into();
             }
@@ -164,7 +167,7 @@ pub(crate) fn apply(
     if !conflicts.is_empty() {
         return Err(conflicts);
     }
-    own(&mut entries, author, owned);
+    own(&mut entries, author, owned, !changed.is_empty() || !removed.is_empty());
     write(&mut merged, entries);
     Ok(merged)
 }
@@ -187,19 +190,24 @@ pub(crate) fn update(live: &Value, new: &mut Value, shape: &Shape, author: &Auth
     }
     let mut owned =
         entries.iter().find(|entry| entry.is(author)).map(|entry| entry.fields.clone()).unwrap_or_default();
+    let former = owned.clone();
     owned.union(&changed);
-    own(&mut entries, author, owned);
+    let more = owned != former;
+    own(&mut entries, author, owned, more);
     write(new, entries);
 }
 
-fn own(entries: &mut Vec<Entry>, author: &Author<'_>, fields: Fields) {
-    entries.retain(|entry| !entry.is(author));
+/// Sets what `author` owns. The time of its entry changes only with `now`; a manager who never changed
+/// anything has none.
+fn own(entries: &mut Vec<Entry>, author: &Author<'_>, fields: Fields, now: bool) {
+    let former = entries.iter().position(|entry| entry.is(author)).map(|at| entries.remove(at).time);
+    let time = if now { author.time.to_owned() } else { former.unwrap_or_default() };
     entries.push(Entry {
         manager: author.manager.to_owned(),
         operation: author.operation.as_str().to_owned(),
         api_version: author.api_version.to_owned(),
         subresource: author.subresource.to_owned(),
-        time: author.time.to_owned(),
+        time,
         fields,
     });
 }

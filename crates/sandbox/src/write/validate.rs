@@ -81,8 +81,9 @@ pub(super) fn update(kind: &Kind, live: &Value, new: &Value) -> Vec<Cause> {
             causes.push(refuse(*refusal, path, new));
         }
     }
-    if &*kind.id == "jobs.batch" && pod_template(live) != pod_template(new) {
-        causes.push(refuse(IMMUTABLE, &["spec", "template"], at(new, &["spec", "template"])));
+    if &*kind.id == "jobs.batch" && template(live) != template(new) {
+        let path = ["spec", "template", "spec"];
+        causes.push(refuse(IMMUTABLE, &path, at(new, &path)));
     }
     if &*kind.id == "statefulsets.apps" && fixed_part(live) != fixed_part(new) {
         causes.push(Cause::forbidden("spec", STATEFUL_SET));
@@ -119,18 +120,9 @@ fn refuse(refusal: Refusal, path: &[&str], new: &Value) -> Cause {
     }
 }
 
-/// A Job's template without the labels that it is given.
-fn pod_template(value: &Value) -> Value {
-    let mut template = at(value, &["spec", "template"]).clone();
-    let labels = template
-        .get_mut("metadata")
-        .and_then(|metadata| metadata.get_mut("labels"))
-        .and_then(Value::as_object_mut);
-    if let Some(labels) = labels {
-        labels.retain(|label, _| !label.contains("controller-uid") && !label.contains("job-name"));
-    }
-    template["metadata"].take();
-    template
+/// The part of a Job's template that cannot change.
+fn template(value: &Value) -> &Value {
+    at(value, &["spec", "template", "spec"])
 }
 
 fn fixed_part(value: &Value) -> Value {

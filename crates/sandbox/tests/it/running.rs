@@ -262,7 +262,7 @@ async fn jobs_complete_or_fail_after_their_retries() {
         changed["spec"]["template"]["spec"]["containers"][0]["image"] = json!("image:2");
         let refused = client.apply(path, &changed).await.expect(422);
         assert!(
-            refused.message().contains("spec.template: Invalid value:")
+            refused.message().contains("spec.template.spec: Invalid value:")
                 && refused.message().ends_with("field is immutable"),
             "{}",
             refused.message()
@@ -379,7 +379,7 @@ async fn a_crd_is_established_and_then_served() {
         .expect(500);
     assert_eq!(
         wrong.message(),
-        "failed to create typed patch object (default/a; g.io/v1, Kind=Foo): .spec.nope: field not declared in schema"
+        "failed to create typed patch object (/; g.io/v1, Kind=Foo): .spec.nope: field not declared in schema"
     );
     let list = client.get(FOOS).await.expect(200);
     assert_eq!((&list.json["kind"], &list.json["items"][0]["kind"]), (&json!("FooList"), &json!("Foo")));

@@ -40,7 +40,8 @@ pub(super) fn cases() -> Vec<Case> {
             .apply(format!("{}?fieldManager=t2", map_path("a")), map("a", json!({ "k": "v" })))
             .code(200)
             .differs(VERSION, "$version")
-            .is("/metadata/managedFields/1/manager", "t2"),
+            .is("/metadata/managedFields/0/manager", "t2")
+            .absent("/metadata/managedFields/0/time"),
         Case::new("a dry run answers as if and stores nothing")
             .apply(format!("{}?dryRun=All", deployment_path("d")), deployment("d"))
             .code(201)
@@ -78,11 +79,11 @@ pub(super) fn cases() -> Vec<Case> {
             .is("/data", json!({ "k": "2", "l": "1" }))
             .apply(map_path("a"), map("a", json!({ "k": "1", "l": "1" })))
             .refused(409, "Conflict", "conflict with \"t2\": .data.k"),
-        Case::new("a conflict with an update names the time")
+        Case::new("a conflict with an update names its version")
             .post(format!("{}?fieldManager=other", super::MAPS), map("a", json!({ "k": "1" })))
             .code(201)
             .apply(map_path("a"), map("a", json!({ "k": "2" })))
-            .refused(409, "Conflict", "Apply failed with 1 conflict: conflict with \"other\" using v1 at "),
+            .refused(409, "Conflict", "Apply failed with 1 conflict: conflict with \"other\" using v1: .data.k"),
         Case::new("containers of different managers live side by side")
             .apply(deployment_path("d"), deployment("d"))
             .code(201)
@@ -141,10 +142,19 @@ pub(super) fn cases() -> Vec<Case> {
             .is("/details", json!({ "name": "a", "kind": "configmaps" }))
             .apply(map_path("a"), with(map("a", json!({ "k": "w" })), "/metadata/resourceVersion", json!("$new")))
             .code(200),
-        Case::new("a body may leave out its name")
+        Case::new("a body may leave out its name when the object exists")
             .apply(map_path("a"), without_name(map("a", json!({ "k": "v" }))))
+            .refused(
+                400,
+                "BadRequest",
+                "the name of the object (a based on URL) was undeterminable: name must be provided",
+            )
+            .apply(map_path("a"), map("a", json!({ "k": "v" })))
             .code(201)
-            .is("/metadata/name", "a"),
+            .apply(map_path("a"), without_name(map("a", json!({ "k": "w" }))))
+            .code(200)
+            .is("/metadata/name", "a")
+            .is("/data/k", "w"),
         Case::new("metadata alone can be asked for")
             .apply(map_path("a"), map_with(json!({})))
             .accept("application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1")

@@ -43,7 +43,8 @@ fn served(name: &'static str) -> Case {
         .apply(CRD, crd("integer"))
         .code(201)
         .get(CRD)
-        .expect(Expect::Message("\"reason\":\"InitialNamesAccepted\"".to_owned()))
+        .condition("NamesAccepted", "True", "NoConflicts")
+        .condition("Established", "True", "InitialNamesAccepted")
         .within(10)
         .apply(path("a"), foo("a"))
         .code(201)
@@ -66,7 +67,7 @@ pub(super) fn cases() -> Vec<Case> {
             .code(200)
             .text(VERSION, "$version")
             .apply(path("a"), json!({ "apiVersion": "$ns.example.com/v1", "kind": "Foo", "spec": { "nope": 1 } }))
-            .refused(500, "", "failed to create typed patch object ($ns/a; $ns.example.com/v1, Kind=Foo): .spec.nope: field not declared in schema")
+            .refused(500, "", "failed to create typed patch object (/; $ns.example.com/v1, Kind=Foo): .spec.nope: field not declared in schema")
             .apply(path("b"), json!({ "apiVersion": "$ns.example.com/v1", "kind": "Foo", "metadata": { "name": "b", "uid": "x" } }))
             .refused(409, "Conflict", "uid mismatch")
             .delete(CRD, ""),

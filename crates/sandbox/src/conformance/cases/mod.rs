@@ -7,7 +7,9 @@ mod deleting;
 mod namespaces;
 mod reading;
 mod refusals;
+mod updates;
 mod watching;
+mod workloads;
 
 use serde_json::{Value, json};
 
@@ -23,6 +25,8 @@ pub(super) fn all() -> Vec<Case> {
         access::cases,
         crds::cases,
         namespaces::cases,
+        updates::cases,
+        workloads::cases,
     ];
     subjects.into_iter().flat_map(|cases| cases()).collect()
 }

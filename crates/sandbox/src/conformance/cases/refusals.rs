@@ -42,7 +42,7 @@ pub(super) fn cases() -> Vec<Case> {
 /// Mistakes in the shape of an applied object are told as server errors without a reason.
 fn schema() -> Vec<Case> {
     let doubled = json!([{ "name": "c", "image": "i", "env": [{ "name": "A", "value": "1" }, { "name": "A", "value": "2" }] }]);
-    let failed = "failed to create typed patch object ($ns/d; apps/v1, Kind=Deployment): ";
+    let failed = "failed to create typed patch object (/d; apps/v1, Kind=Deployment): ";
     vec![
         Case::new("an unknown field is a server error without a reason, whatever validation is asked for")
             .apply(deployment_path("d"), with(deployment("d"), "/spec/foo", json!(1)))
@@ -97,7 +97,7 @@ fn rules() -> Vec<Case> {
             .apply(job_path, job("image:1"))
             .code(200)
             .apply(job_path, job("image:2"))
-            .refused(422, "Invalid", "spec.template: Invalid value: ")
+            .refused(422, "Invalid", "spec.template.spec: Invalid value: ")
             .expect(super::super::Expect::Message("field is immutable".to_owned())),
         Case::new("a Secret's type cannot be changed")
             .apply(secret_path, secret("example.com/a"))
