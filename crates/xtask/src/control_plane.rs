@@ -72,6 +72,14 @@ pub(crate) fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
     }
 }
 
+/// The kubeconfig of the control plane that runs, started if none does.
+pub(crate) fn kubeconfig() -> Result<PathBuf, Box<dyn Error>> {
+    let path = state_path()?;
+    up(&path, 3)?;
+    let state = State::read(&path).ok_or("the control plane ended right after its start")?;
+    Ok(state.kubeconfig)
+}
+
 fn state_path() -> Result<PathBuf, Box<dyn Error>> {
     let binaries = binaries::cache_dir()?;
     let cache = binaries.parent().unwrap_or(&binaries);

@@ -9,6 +9,7 @@
 mod bench;
 mod cases;
 mod control_plane;
+mod demo;
 mod test;
 mod workspace;
 
@@ -22,6 +23,8 @@ enum Command {
     /// A control plane to play with: etcd, kube-apiserver and the rest on loopback
     #[command(subcommand)]
     ControlPlane(control_plane::Command),
+    /// Start a control plane and settle the example shop on it
+    Demo,
     /// Run every check and test; the last line is the total
     Test(test::Options),
     /// Measure kubesettle beside its peer and the least a client can do
@@ -34,6 +37,7 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Command::parse() {
         Command::ControlPlane(command) => control_plane::run(command),
+        Command::Demo => demo::run(),
         Command::Test(options) => test::run(&options),
         Command::Bench(command) => bench::run(&command),
         Command::Cases(options) => cases::run(&options),
