@@ -77,6 +77,8 @@ impl ObjectSummary {
                 _ => ExitClass::Failed,
             },
             Outcome::Skipped(Skip::Refused { .. }) if *action == Action::Apply => ExitClass::Refused,
+            // Not tried because time was up: nobody interrupted anything.
+            Outcome::Cancelled if self.conclusion == Some(Conclusion::TimedOut) => ExitClass::Ok,
             Outcome::Cancelled => ExitClass::Interrupted,
             _ => ExitClass::Ok,
         });

@@ -111,6 +111,13 @@ fn the_exit_class_follows_the_worst_object() {
 }
 
 #[test]
+fn what_was_not_tried_is_late_or_interrupted() {
+    let ends = |conclusion| fold([applied("a", Outcome::Cancelled), concluded("a", conclusion)]).exit_class();
+    assert_eq!(ends(Conclusion::TimedOut), ExitClass::TimedOut);
+    assert_eq!(ends(Conclusion::Cancelled), ExitClass::Interrupted);
+}
+
+#[test]
 fn lost_contact_and_rejected_credentials_have_their_own_class() {
     let classes = [
         (ErrorClass::Unreachable, Conclusion::Unknown, ExitClass::Unknown),

@@ -2,6 +2,7 @@
 
 use super::{Dispatcher, Phase, Stopping};
 use crate::event::{Body, Conclusion, Outcome, Skip};
+use crate::id::ObjectId;
 use crate::inventory::{Fate, Reconcile, Strategy};
 use crate::plan::Decision;
 use crate::run::schedule::Stopped;
@@ -33,12 +34,20 @@ impl Dispatcher {
             (_, Some(verdict)) => format!("{}: {}", verdict.status, verdict.message),
             _ => String::from("did not get there"),
         };
-        self.skip_all(first, stopped, &reason).await;
+        self.skip_all(first, stopped, None, &reason).await;
     }
 
-    pub(super) async fn skip_all(&mut self, first: usize, stopped: Vec<Stopped>, reason: &str) {
+    /// `beyond`: where it began, when that is not part of the run.
+    pub(super) async fn skip_all(
+        &mut self,
+        first: usize,
+        stopped: Vec<Stopped>,
+        beyond: Option<&ObjectId>,
+        reason: &str,
+    ) {
         for Stopped { node, chain } in stopped {
-            let chain = chain.into_iter().map(|link| self.steps[first + link].id().clone()).collect();
+            let chain = chain.into_iter().map(|link| self.steps[first + link].id().clone());
+            let chain = chain.chain(beyond.cloned()).collect();
             let strategy = if self.is_wanted(first + node) { Strategy::Apply } else { Strategy::Delete };
             self.tell_fate(first + node, Fate::Skipped(strategy));
             self.skip(first + node, Skip::Dependency { chain, reason: reason.into() }).await;

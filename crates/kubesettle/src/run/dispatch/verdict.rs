@@ -121,7 +121,7 @@ impl Dispatcher {
                 Skip::Dependency { chain: id.iter().cloned().collect(), reason: reason.as_str().into() };
             self.tell_fate(node, Fate::Skipped(Strategy::Apply));
             self.skip(node, skip).await;
-            self.skip_all(first, below, &reason).await;
+            self.skip_all(first, below, id.as_ref(), &reason).await;
         }
     }
 }
