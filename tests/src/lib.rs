@@ -24,3 +24,6 @@ pub use world::{World, get, named, unique};
 
 /// How long anything may take before a test gives up on it. A guard against a hang, not a measure.
 pub const LIMIT: Duration = Duration::from_secs(180);
+
+/// The same for something that a run is about to say.
+pub const SOON: Duration = Duration::from_secs(60);

@@ -71,23 +71,26 @@ impl Lines {
             return Err(format!("every object is counted: {total}"));
         }
         let mut results = HashSet::new();
-        let mut ends: HashMap<String, usize> = HashMap::new();
+        // Whether the wait for an object is over. What had settled may turn back.
+        let mut over: HashMap<String, bool> = HashMap::new();
         for line in &self.lines {
             let (kind, status, id) = (text(line, "type"), text(line, "status"), id(line));
             let acts = ["apply", "delete", "prune"].contains(&kind);
             if acts && status != "Pending" && !results.insert((kind, id.clone())) {
                 return Err(format!("two results of one {kind}: {line}"));
             }
-            if kind == "wait" && status != "Pending" {
-                *ends.entry(id).or_default() += 1;
+            match (kind, status) {
+                ("status", "Current") => {}
+                ("status", _) | ("wait", "Pending") => drop(over.insert(id, false)),
+                ("wait", _) if over.insert(id, true) == Some(true) => {
+                    return Err(format!("two ends of one wait: {line}"));
+                }
+                _ => {}
             }
         }
-        match ends.iter().find(|(_, count)| **count > 1) {
-            Some((id, count)) => Err(format!("the wait for {id} has {count} ends")),
-            None if ends.len() as u64 != number(&total["count"]) => {
-                Err(format!("{} objects have an end of their wait: {total}", ends.len()))
-            }
-            None => Ok(()),
+        match over.values().filter(|over| **over).count() as u64 {
+            count if count == number(&total["count"]) => Ok(()),
+            count => Err(format!("{count} objects have an end of their wait: {total}")),
         }
     }
 
@@ -131,10 +134,7 @@ impl Lines {
     /// The result of the action on an object.
     pub fn result(&self, object: &str) -> Option<&Value> {
         let acts = |line: &&Value| ["apply", "delete", "prune"].contains(&text(line, "type"));
-        self.lines
-            .iter()
-            .filter(acts)
-            .find(|line| text(line, "status") != "Pending" && is(line, object))
+        self.lines.iter().filter(acts).find(|line| text(line, "status") != "Pending" && is(line, object))
     }
 
     /// How the action on an object failed: its code and its message.

@@ -51,7 +51,8 @@ pub fn job(name: &str) -> Value {
 }
 
 fn template(name: &str, more: Value) -> Value {
-    let mut spec = json!({ "containers": [{ "name": "app", "image": format!("registry.example/{name}:1") }] });
+    let mut spec =
+        json!({ "containers": [{ "name": "app", "image": format!("registry.example/{name}:1") }] });
     if let (Some(spec), Value::Object(more)) = (spec.as_object_mut(), more) {
         spec.extend(more);
     }

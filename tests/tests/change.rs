@@ -1,7 +1,7 @@
 //! Others act while we wait: they delete, hold, finish, change.
 
 use e2e::manifests::{annotated, config_map, deployment, deployment_that, job, namespace, stream, within};
-use e2e::{LIMIT, Lines, World, get, settle, unique};
+use e2e::{LIMIT, Lines, SOON, World, get, settle, unique};
 use harness::{shared, wait_until};
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ fn f26_a_namespace_deleted_in_mid_wait_ends_the_wait() {
     let world = World::new("deleted");
     let set = stream(&[deployment_that("stuck", "never-ready"), config_map("a")]);
     let running = world.settle(&["apply", "-o", "json"]).input(set).start();
-    running.wait_for_output("\"have\":0,\"want\":1", LIMIT);
+    running.wait_for_output("\"have\":0,\"want\":1", SOON);
     world.ns.kubectl(&["delete", "namespace", world.name(), "--wait=false"]).success();
     // No limit: the run ends by itself.
     let lines = Lines::of(running.finish(LIMIT));
@@ -55,11 +55,14 @@ fn f26_an_object_deleted_in_mid_wait_is_a_failure() {
     let world = World::new("deleted");
     let set = stream(&[deployment_that("stuck", "never-ready"), config_map("a")]);
     let running = world.settle(&["apply", "-o", "json"]).input(set).start();
-    running.wait_for_output("\"have\":0,\"want\":1", LIMIT);
+    running.wait_for_output("\"have\":0,\"want\":1", SOON);
     world.ns.kubectl(&["delete", "deployment", "stuck"]).success();
     let lines = Lines::of(running.finish(LIMIT));
     lines.exits_with(1);
-    assert_eq!((lines.status("Deployment/stuck"), lines.conclusion("Deployment/stuck")), ("NotFound", "Failed"));
+    assert_eq!(
+        (lines.status("Deployment/stuck"), lines.conclusion("Deployment/stuck")),
+        ("NotFound", "Failed")
+    );
     assert_eq!(lines.conclusion("ConfigMap/a"), "Settled");
 }
 
@@ -88,7 +91,7 @@ fn f26_a_terminating_namespace_of_the_set_is_waited_for_and_made_anew() {
     let set = stream(&[namespace(&name), within(config_map("a"), &name)]);
     let running =
         settle(shared(), &["apply", "-o", "json"]).kubeconfig(world.user.kubeconfig()).input(set).start();
-    running.wait_for_output("\"retry\"", LIMIT);
+    running.wait_for_output("\"retry\"", SOON);
     free(&name);
     let lines = Lines::of(running.finish(LIMIT));
     assert_eq!(lines.all_settled(), 2);
@@ -117,7 +120,10 @@ fn f28_a_stuck_finalizer_is_named_when_time_runs_out() {
     let _free = Held(&world, "held");
     let gone = world.settle(&["destroy", "--timeout=5s"]).input(set.clone()).json();
     gone.exits_with(3);
-    assert_eq!((gone.status("ConfigMap/held"), gone.conclusion("ConfigMap/held")), ("Terminating", "TimedOut"));
+    assert_eq!(
+        (gone.status("ConfigMap/held"), gone.conclusion("ConfigMap/held")),
+        ("Terminating", "TimedOut")
+    );
     assert!(gone.message("ConfigMap/held").contains(HOLD), "{gone:#}");
     assert_eq!(gone.conclusion("ConfigMap/free"), "Settled");
     // Never taken off by us.
@@ -146,7 +152,7 @@ fn f28_the_end_of_a_finalizer_ends_the_wait() {
     let set = stream(&[held("held")]);
     world.settle(&["apply"]).input(set.clone()).json().all_settled();
     let running = world.settle(&["destroy", "-o", "json"]).input(set).start();
-    running.wait_for_output(HOLD, LIMIT);
+    running.wait_for_output(HOLD, SOON);
     drop(Held(&world, "held"));
     Lines::of(running.finish(LIMIT)).all_settled();
 }
@@ -176,7 +182,7 @@ fn f40_what_is_already_going_is_waited_for() {
     world.ns.kubectl(&["delete", "configmap", "held", "--wait=false"]).success();
     let mark = world.requests().end();
     let running = world.settle(&["destroy", "-o", "json"]).input(set.clone()).start();
-    running.wait_for_output(HOLD, LIMIT);
+    running.wait_for_output(HOLD, SOON);
     drop(Held(&world, "held"));
     Lines::of(running.finish(LIMIT)).all_settled();
     let again = world.requests().since(mark).writes();
@@ -191,7 +197,7 @@ fn somebody_elses_change_is_waited_for_too() {
     let mut slow = deployment_that("web", "slow-ready");
     slow["spec"]["template"]["metadata"]["annotations"]["kubesettle.test/delay"] = json!("3s");
     let running = world.settle(&["apply", "-o", "json"]).input(stream(&[slow])).start();
-    running.wait_for_output("\"have\":0,\"want\":1", LIMIT);
+    running.wait_for_output("\"have\":0,\"want\":1", SOON);
     world.ns.kubectl(&["scale", "deployment", "web", "--replicas=2"]).success();
     Lines::of(running.finish(LIMIT)).all_settled();
     assert_eq!(world.get("apps/v1", "deployments", "web")["status"]["availableReplicas"], 2);

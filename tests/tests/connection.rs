@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use e2e::manifests::{config_map, deployment, stream};
-use e2e::{Folder, Lines, World, get, named, settle};
-use harness::{Requests, User, shared};
+use e2e::manifests::{config_map, deployment, deployment_that, stream};
+use e2e::{Folder, LIMIT, Lines, SOON, World, get, named, settle};
+use harness::{Requests, User, shared, wait_until};
 
 tests![
     a_context_is_chosen_by_name,
@@ -36,7 +36,9 @@ fn contexts(folder: &Folder, users: &[(&str, String, &str)]) -> PathBuf {
     }
     text += "contexts:\n";
     for (name, _, namespace) in users {
-        text += &format!("- name: as-{name}\n  context: {{cluster: c, user: {name}, namespace: '{namespace}'}}\n");
+        text += &format!(
+            "- name: as-{name}\n  context: {{cluster: c, user: {name}, namespace: '{namespace}'}}\n"
+        );
     }
     text += &format!("current-context: as-{}\n", users.last().unwrap().0);
     folder.write("contexts.yaml", &text)
@@ -49,10 +51,8 @@ fn requests(user: &User<'_>) -> Requests {
 fn a_context_is_chosen_by_name() {
     let (one, two) = (World::new("one"), World::new("two"));
     let folder = Folder::new(shared());
-    let config = contexts(
-        &folder,
-        &[("one", one.user.token(), one.name()), ("two", two.user.token(), two.name())],
-    );
+    let config =
+        contexts(&folder, &[("one", one.user.token(), one.name()), ("two", two.user.token(), two.name())]);
     let call = |words: &[&str]| settle(shared(), words).kubeconfig(&config).input(set()).json();
     assert_eq!(call(&["apply"]).all_settled(), 1);
     assert_eq!((one.requests().count(), two.requests().writes().count()), (0, 1));
@@ -69,15 +69,13 @@ fn a_context_is_chosen_by_name() {
 
 fn a_namespace_comes_from_the_flag_or_from_the_context() {
     let (world, other) = (World::new("here"), World::new("there"));
-    let call = |words: &[&str]| {
-        settle(shared(), words).kubeconfig(world.user.kubeconfig()).input(set()).json()
-    };
-    // The context of this kubeconfig names none of its own.
-    call(&["apply", "-n", other.name()]).all_settled();
-    assert!(!other.get("v1", "configmaps", "a").is_null());
     let folder = Folder::new(shared());
     let config = contexts(&folder, &[("me", world.user.token(), world.name())]);
-    settle(shared(), &["apply"]).kubeconfig(config).input(set()).json().all_settled();
+    let call = |words: &[&str]| settle(shared(), words).kubeconfig(&config).input(set()).json();
+    call(&["apply", "-n", other.name()]).all_settled();
+    assert!(!other.get("v1", "configmaps", "a").is_null());
+    assert!(world.get("v1", "configmaps", "a").is_null());
+    call(&["apply"]).all_settled();
     assert!(!world.get("v1", "configmaps", "a").is_null());
 }
 
@@ -193,20 +191,39 @@ fn a_credential_plugin_that_fails_is_named() {
     assert!(done.stderr.contains("plugin"), "{}", done.stderr);
 }
 
+/// The first credential is good until the Secret it is bound to is deleted.
 fn f35_a_credential_plugin_is_asked_again_when_its_token_is_rejected() {
-    let world = World::new("plugin");
+    let (world, proxy) = (World::new("plugin"), shared().proxy());
+    world.ns.kubectl(&["create", "secret", "generic", "session"]).success();
+    let subject = format!("--serviceaccount={}:default", world.name());
+    world.ns.kubectl(&["create", "rolebinding", "may", "--clusterrole=edit", &subject]).success();
+    let bound = ["create", "token", "default", "--bound-object-kind=Secret", "--bound-object-name=session"];
+    let bound = world.ns.kubectl(&bound).success();
     let folder = Folder::new(shared());
-    // A stale token first, as from a cache.
     let script = format!(
         "if [ $(wc -l < '{}') = 1 ]; then\n{}\nelse\n{}\nfi",
         folder.path().join("calls").display(),
-        credential("stale"),
+        credential(bound.trim()),
         credential(&world.user.token())
     );
     let config = plugin(&folder, world.name(), &script);
-    let lines = settle(shared(), &["apply"]).kubeconfig(config).input(set()).json();
-    lines.all_settled();
+    let mut slow = deployment_that("web", "slow-ready");
+    slow["spec"]["template"]["metadata"]["annotations"]["kubesettle.test/delay"] = "30s".into();
+    let words = ["apply", "-o", "json", "-s", &proxy.url()];
+    let running = settle(shared(), &words).kubeconfig(config).input(stream(&[slow])).start();
+    running.wait_for_output("\"have\":0,\"want\":1", SOON);
+    world.ns.kubectl(&["delete", "secret", "session"]).success();
+    let account = format!("--token={}", bound.trim());
+    wait_until("the server to forget the first token", SOON, || {
+        let look = settle(shared(), &["status", &account]).args(["-n", world.name()]).input(set()).run();
+        look.code == Some(6)
+    });
+    proxy.cut();
+    let lines = Lines::of(running.finish(LIMIT));
+    assert_eq!(lines.all_settled(), 1);
     assert_eq!(folder.read("calls"), "call\ncall\n");
+    // What came after was asked for with the second.
+    assert!(world.requests().verb("watch").count() >= 1);
 }
 
 fn a_token_file_is_read() {
@@ -214,10 +231,8 @@ fn a_token_file_is_read() {
     let folder = Folder::new(shared());
     let token = folder.write("token", &format!("{}\n", world.user.token()));
     let text = std::fs::read_to_string(world.user.kubeconfig()).unwrap();
-    let text = text.replace(
-        &format!("token: {}", world.user.token()),
-        &format!("tokenFile: {}", token.display()),
-    );
+    let text =
+        text.replace(&format!("token: {}", world.user.token()), &format!("tokenFile: {}", token.display()));
     assert!(text.contains("tokenFile"));
     let config = folder.write("kubeconfig", &text);
     let lines = settle(shared(), &["apply", "-n", world.name()]).kubeconfig(config).input(set()).json();

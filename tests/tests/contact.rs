@@ -70,16 +70,17 @@ fn a_certificate_of_another_authority_is_no_contact() {
     let folder = Folder::new(shared());
     // The system's authorities instead of the cluster's.
     let text = std::fs::read_to_string(shared().admin_kubeconfig()).unwrap();
-    let text: String = text.lines().filter(|line| !line.contains("certificate-authority")).fold(
-        String::new(),
-        |text, line| text + line + "\n",
-    );
+    let text: String = text
+        .lines()
+        .filter(|line| !line.contains("certificate-authority"))
+        .fold(String::new(), |text, line| text + line + "\n");
     let path = folder.write("kubeconfig", &text);
     let done = settle(shared(), &["apply"]).kubeconfig(&path).input(set()).run();
     done.exits_with(6);
     assert!(done.stderr.contains("certificate"), "{}", done.stderr);
     // And with none asked for.
-    let done = settle(shared(), &["status", "--insecure-skip-tls-verify"]).kubeconfig(&path).input(set()).run();
+    let done =
+        settle(shared(), &["status", "--insecure-skip-tls-verify"]).kubeconfig(&path).input(set()).run();
     done.exits_with(0);
 }
 

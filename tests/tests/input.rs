@@ -1,6 +1,6 @@
 //! Bad input: everything that is wrong is told at once, and nothing is written.
 
-use e2e::manifests::{config_map, deployment, depending, stream, within};
+use e2e::manifests::{config_map, depending, deployment, stream, within};
 use e2e::{Folder, World, settle};
 use harness::{Finished, shared};
 use serde_json::json;
@@ -119,7 +119,8 @@ fn f10_duplicates_name_both_places() {
 fn f10_lists_are_flattened_and_empty_documents_ignored() {
     let world = World::new("lists");
     let list = json!({ "apiVersion": "v1", "kind": "List", "items": [config_map("a"), deployment("web")] });
-    let typed = json!({ "apiVersion": "v1", "kind": "ConfigMapList", "items": [{ "metadata": { "name": "b" } }] });
+    let typed =
+        json!({ "apiVersion": "v1", "kind": "ConfigMapList", "items": [{ "metadata": { "name": "b" } }] });
     let text = format!("---\n# a comment\n---\n{}---\n---\n", stream(&[list, typed]));
     let lines = world.settle(&["apply"]).input(text).json();
     assert_eq!(lines.all_settled(), 3);

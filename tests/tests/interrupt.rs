@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use e2e::manifests::{config_map, deployment_that, depending, stream};
-use e2e::{LIMIT, Lines, World, get, named, settle};
+use e2e::manifests::{config_map, depending, deployment_that, stream};
+use e2e::{LIMIT, Lines, SOON, World, get, named, settle};
 use harness::{ControlPlane, Part, shared, wait_until};
 
 tests![
@@ -30,8 +30,8 @@ fn set(world: &World) -> String {
 fn an_interrupt_in_mid_wait_starts_nothing_new_and_tells_the_end() {
     let world = World::new("stop");
     let running = world.settle(&["apply", "-o", "json"]).input(set(&world)).start();
-    running.wait_for_output("\"have\":0,\"want\":1", LIMIT);
-    running.wait_for_output("\"conclusion\":\"Settled\"", LIMIT);
+    running.wait_for_output("\"have\":0,\"want\":1", SOON);
+    running.wait_for_output("\"conclusion\":\"Settled\"", SOON);
     let mark = world.requests().end();
     running.interrupt();
     let lines = Lines::of(running.finish(LIMIT));
@@ -52,7 +52,7 @@ fn an_interrupt_in_mid_wait_starts_nothing_new_and_tells_the_end() {
 fn an_interrupt_is_told_in_plain_lines() {
     let world = World::new("stop");
     let running = world.settle(&["apply"]).input(set(&world)).start();
-    running.wait_for_output("deployment.apps/stuck", LIMIT);
+    running.wait_for_output("deployment.apps/stuck", SOON);
     running.interrupt();
     let done = running.finish(LIMIT);
     done.exits_with(130);
@@ -64,7 +64,7 @@ fn an_interrupt_is_told_in_plain_lines() {
 fn a_request_to_end_is_an_interrupt_too() {
     let world = World::new("term");
     let running = world.settle(&["apply", "-o", "json"]).input(set(&world)).start();
-    running.wait_for_output("\"have\":0,\"want\":1", LIMIT);
+    running.wait_for_output("\"have\":0,\"want\":1", SOON);
     running.terminate();
     Lines::of(running.finish(LIMIT)).exits_with(130);
 }
@@ -80,7 +80,7 @@ fn an_interrupted_destroy_deletes_nothing_more() {
     let held = r#"{"metadata":{"finalizers":["example.com/hold"]}}"#;
     world.ns.kubectl(&["patch", "configmap", "first", "--type=merge", "-p", held]).success();
     let running = world.settle(&["destroy", "-o", "json"]).input(set).start();
-    running.wait_for_output("Terminating", LIMIT);
+    running.wait_for_output("Terminating", SOON);
     running.interrupt();
     let lines = Lines::of(running.finish(LIMIT));
     lines.exits_with(130);
@@ -97,7 +97,7 @@ fn a_second_interrupt_leaves_at_once() {
     // The second object's write is held up by the first one's finalizer no longer than by the pause.
     settle(&plane, &["apply"]).input(set.clone()).run().exits_with(0);
     let running = settle(&plane, &["status", "--watch", "-o", "json"]).input(set.clone()).start();
-    running.wait_for_output("\"name\":\"b\"", LIMIT);
+    running.wait_for_output("\"name\":\"b\"", SOON);
     running.interrupt();
     running.finish(LIMIT).exits_with(130);
 
@@ -105,9 +105,18 @@ fn a_second_interrupt_leaves_at_once() {
     let proxy = plane.proxy();
     let config = plane.admin_kubeconfig_via(&proxy);
     let changed = set.replace("value", "other");
-    plane.kubectl(&["patch", "configmap", "a", "--type=merge", "-p", r#"{"metadata":{"finalizers":["example.com/hold"]}}"#]).success();
+    plane
+        .kubectl(&[
+            "patch",
+            "configmap",
+            "a",
+            "--type=merge",
+            "-p",
+            r#"{"metadata":{"finalizers":["example.com/hold"]}}"#,
+        ])
+        .success();
     let running = settle(&plane, &["destroy", "-o", "json"]).kubeconfig(config).input(changed).start();
-    running.wait_for_output("Terminating", LIMIT);
+    running.wait_for_output("Terminating", SOON);
     plane.pause(Part::ApiServer);
     running.interrupt();
     running.interrupt();

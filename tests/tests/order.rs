@@ -1,6 +1,6 @@
 //! Who waits for whom, and what becomes of those behind a failure.
 
-use e2e::manifests::{config_map, deployment, deployment_that, depending, stream};
+use e2e::manifests::{config_map, depending, deployment, deployment_that, stream};
 use e2e::{LIMIT, Lines, World};
 use harness::shared;
 use serde_json::{Value, json};
@@ -10,6 +10,7 @@ tests![
     f05_behind_a_refused_object_nothing_is_tried,
     f05_behind_a_failed_object_nothing_is_tried,
     f05_behind_an_object_that_runs_out_of_time_nothing_is_tried,
+    f05_time_that_runs_out_is_no_interrupt_for_those_that_wait,
     f05_an_object_outside_of_the_set_must_exist_and_be_settled,
     f05_a_missing_object_outside_of_the_set_skips_its_dependents,
     what_a_pod_refers_to_is_applied_first_without_being_asked,
@@ -33,7 +34,11 @@ fn refused(name: &str) -> Value {
 #[track_caller]
 fn assert_skipped_for(lines: &Lines, object: &str, root: &str) {
     let result = lines.result(object).unwrap_or_else(|| panic!("{object}\n{lines:#}"));
-    assert_eq!((&result["operation"], &result["code"]), (&json!("skipped"), &json!("Dependency")), "{lines:#}");
+    assert_eq!(
+        (&result["operation"], &result["code"]),
+        (&json!("skipped"), &json!("Dependency")),
+        "{lines:#}"
+    );
     let chain = result["chain"].as_array().unwrap();
     assert_eq!(chain.last().unwrap()["name"], root, "{result}");
     assert_eq!(lines.conclusion(object), "Skipped");
@@ -75,7 +80,11 @@ fn f05_behind_a_refused_object_nothing_is_tried() {
     // For people: one entry that names those behind it.
     let done = world.settle(&["apply"]).input(stream(&set)).run();
     done.exits_with(1);
-    assert!(done.stdout.contains("skipped because of it: configmap/a, configmap/behind-a"), "{}", done.stdout);
+    assert!(
+        done.stdout.contains("skipped because of it: configmap/a, configmap/behind-a"),
+        "{}",
+        done.stdout
+    );
 }
 
 fn f05_behind_a_failed_object_nothing_is_tried() {
@@ -102,6 +111,17 @@ fn f05_behind_an_object_that_runs_out_of_time_nothing_is_tried() {
     assert_eq!(lines.conclusion("Deployment/b"), "TimedOut");
     assert_skipped_for(&lines, "ConfigMap/a", "b");
     assert_eq!(lines.conclusion("Deployment/c"), "Settled");
+    assert!(world.get("v1", "configmaps", "a").is_null());
+}
+
+fn f05_time_that_runs_out_is_no_interrupt_for_those_that_wait() {
+    let world = World::new("late");
+    let set =
+        [depending(config_map("a"), &on(&world, "Deployment", "b")), deployment_that("b", "never-ready")];
+    let lines = world.settle(&["apply", "--timeout=4s"]).input(stream(&set)).json();
+    lines.exits_with(3);
+    assert_eq!(lines.conclusion("Deployment/b"), "TimedOut");
+    assert_ne!(lines.conclusion("ConfigMap/a"), "Cancelled", "{lines:#}");
     assert!(world.get("v1", "configmaps", "a").is_null());
 }
 
@@ -132,7 +152,10 @@ fn f05_a_missing_object_outside_of_the_set_skips_its_dependents() {
     lines.exits_with(1);
     assert_skipped_for(&lines, "ConfigMap/a", "x");
     assert_skipped_for(&lines, "ConfigMap/behind-a", "x");
-    assert!(lines.result("ConfigMap/a").unwrap()["error"].as_str().unwrap().contains("NotFound"), "{lines:#}");
+    assert!(
+        lines.result("ConfigMap/a").unwrap()["error"].as_str().unwrap().contains("NotFound"),
+        "{lines:#}"
+    );
     assert_eq!(lines.conclusion("ConfigMap/c"), "Settled");
 }
 

@@ -1,7 +1,7 @@
 //! The API server goes away and comes back, under a run.
 
 use e2e::manifests::{config_map, deployment, deployment_that, stream};
-use e2e::{LIMIT, Lines, settle};
+use e2e::{LIMIT, Lines, SOON, settle};
 use harness::{ControlPlane, Part, shared, wait_until};
 use serde_json::json;
 
@@ -27,10 +27,10 @@ fn f34_a_restart_in_mid_wait_is_waited_out() {
     let plane = plane();
     let set = stream(&[slow("web", "12s"), config_map("a")]);
     let running = settle(&plane, &["apply", "-o", "json", "--timeout=120s"]).input(set).start();
-    running.wait_for_output("\"have\":0,\"want\":1", LIMIT);
+    running.wait_for_output("\"have\":0,\"want\":1", SOON);
     plane.kill(Part::ApiServer);
     // Its absence is noticed before it is back.
-    running.wait_for_output("\"gap\"", LIMIT);
+    running.wait_for_output("\"gap\"", SOON);
     plane.start_again(Part::ApiServer);
     let lines = Lines::of(running.finish(LIMIT));
     assert_eq!(lines.all_settled(), 2);
@@ -41,9 +41,9 @@ fn f34_a_restart_in_mid_apply_is_waited_out() {
     let plane = plane();
     let set: Vec<_> = (0..400).map(|number| config_map(&format!("object-{number}"))).collect();
     let running = settle(&plane, &["apply", "-o", "json", "--timeout=120s"]).input(stream(&set)).start();
-    running.wait_for_output("\"operation\":\"created\"", LIMIT);
+    running.wait_for_output("\"operation\":\"created\"", SOON);
     plane.kill(Part::ApiServer);
-    running.wait_for_output("\"retry\"", LIMIT);
+    running.wait_for_output("\"retry\"", SOON);
     plane.start_again(Part::ApiServer);
     let lines = Lines::of(running.finish(LIMIT));
     assert_eq!(lines.all_settled(), 400);
@@ -59,7 +59,7 @@ fn f34_connections_that_are_cut_are_made_again() {
     let set = stream(&[slow("web", "5s"), deployment("other")]);
     let words = ["apply", "-o", "json", "--timeout=120s", "-n", ns.name()];
     let running = settle(shared(), &words).kubeconfig(config).input(set).start();
-    running.wait_for_output("\"have\":0,\"want\":1", LIMIT);
+    running.wait_for_output("\"have\":0,\"want\":1", SOON);
     proxy.cut();
     let before = proxy.traffic().connections;
     wait_until("a new connection", LIMIT, || proxy.traffic().connections > before);
@@ -70,7 +70,7 @@ fn f34_a_server_that_stays_away_cannot_be_told_about() {
     let plane = plane();
     let set = stream(&[slow("web", "100s")]);
     let running = settle(&plane, &["apply", "-o", "json", "--timeout=20s"]).input(set).start();
-    running.wait_for_output("\"have\":0,\"want\":1", LIMIT);
+    running.wait_for_output("\"have\":0,\"want\":1", SOON);
     plane.kill(Part::ApiServer);
     let lines = Lines::of(running.finish(LIMIT));
     assert!(matches!(lines.done.code, Some(3 | 4)), "{lines:#}");
@@ -83,9 +83,9 @@ fn f34_a_server_that_falls_silent_is_noticed() {
     let plane = plane();
     let set = stream(&[slow("web", "5s")]);
     let running = settle(&plane, &["apply", "-o", "json", "--timeout=170s"]).input(set).start();
-    running.wait_for_output("\"have\":0,\"want\":1", LIMIT);
+    running.wait_for_output("\"have\":0,\"want\":1", SOON);
     plane.pause(Part::ApiServer);
-    running.wait_for_output("\"gap\"", LIMIT);
+    running.wait_for_output("\"gap\"", SOON);
     plane.resume(Part::ApiServer);
     let lines = Lines::of(running.finish(LIMIT));
     assert_eq!(lines.all_settled(), 1);

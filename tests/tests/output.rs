@@ -71,7 +71,12 @@ fn values_of_secrets_are_never_shown() {
         let done = world.settle(&["apply", "-v", "-o", form]).input(set).run();
         done.exits_with(1);
         for canary in [plain, encoded] {
-            assert!(!done.stdout.contains(canary) && !done.stderr.contains(canary), "{}{}", done.stdout, done.stderr);
+            assert!(
+                !done.stdout.contains(canary) && !done.stderr.contains(canary),
+                "{}{}",
+                done.stdout,
+                done.stderr
+            );
         }
     }
     assert_eq!(world.get("v1", "secrets", "hidden")["data"]["password"], encoded);
@@ -97,7 +102,9 @@ fn a_dumb_pipe_gets_no_colours() {
 
 fn help_and_version_need_no_cluster() {
     let nowhere = "/no/such/kubeconfig";
-    for words in [&["help"][..], &["apply", "--help"], &["help", "exit-codes"], &["help", "events"], &["version"]] {
+    for words in
+        [&["help"][..], &["apply", "--help"], &["help", "exit-codes"], &["help", "events"], &["version"]]
+    {
         let done = settle(shared(), words).kubeconfig(nowhere).run();
         assert!(!done.success().is_empty(), "{words:?}");
     }

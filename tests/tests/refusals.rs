@@ -1,7 +1,7 @@
 //! What the server refuses: told with its reason, never tried again, the rest goes on.
 
 use e2e::manifests::{annotated, config_map, deployment, stream, within};
-use e2e::{LIMIT, Lines, World, unique};
+use e2e::{LIMIT, Lines, SOON, World, unique};
 use harness::{shared, wait_until};
 use serde_json::json;
 
@@ -137,7 +137,7 @@ fn f17_a_raised_quota_lets_the_wait_end() {
     let world = World::new("quota");
     quota(&world, 0);
     let running = world.settle(&["apply", "-o", "json"]).input(stream(&[deployment("web")])).start();
-    running.wait_for_output("QuotaExceeded", LIMIT);
+    running.wait_for_output("QuotaExceeded", SOON);
     quota(&world, 10);
     // The controller tries again ever more rarely; a new pod template makes it try now.
     world.ns.kubectl(&["rollout", "restart", "deployment", "web"]).success();

@@ -1,7 +1,7 @@
 //! Users with few rights: their objects settle, and nobody is asked for more than is needed.
 
 use e2e::manifests::{config_map, deployment, deployment_that, job, stream, within};
-use e2e::{Lines, Settle, get, settle};
+use e2e::{Lines, SOON, Settle, get, settle};
 use harness::{Mark, Namespace, Request, Requests, User, shared};
 use serde_json::{Value, json};
 
@@ -72,7 +72,8 @@ fn f18_rights_in_one_namespace_are_enough() {
     assert_eq!(again.summary("Apply")["unchanged"], 6, "{again:#}");
     place.settle(&user, &["status"]).input(set.clone()).json().all_settled();
     assert_eq!(place.settle(&user, &["destroy"]).input(set).json().all_settled(), 6);
-    let outside = place.requests(&user).filter(|request| request.namespace != place.name() && !is_discovery(request));
+    let outside =
+        place.requests(&user).filter(|request| request.namespace != place.name() && !is_discovery(request));
     assert_eq!(outside.count(), 0, "{outside}");
     let refused = place.requests(&user).code(403);
     assert_eq!(refused.count(), 0, "{refused}");
@@ -173,7 +174,11 @@ fn f18_what_may_not_be_seen_is_unknown() {
     let place = Place::new();
     let blind = shared().user("blind").can(&["get", "list", "watch"], &["configmaps"], place.name()).build();
     let set = stream(&[deployment("web"), config_map("a")]);
-    place.settle(&shared().user("owner").owns(place.name()).build(), &["apply"]).input(set.clone()).json().all_settled();
+    place
+        .settle(&shared().user("owner").owns(place.name()).build(), &["apply"])
+        .input(set.clone())
+        .json()
+        .all_settled();
     let look = place.settle(&blind, &["status"]).input(set.clone()).json();
     look.exits_with(4);
     assert_eq!((look.status("Deployment/web"), look.conclusion("Deployment/web")), ("Unknown", "Unknown"));
@@ -228,8 +233,11 @@ fn f18_a_right_taken_away_in_mid_wait_leaves_the_others() {
     slow["spec"]["template"]["metadata"]["annotations"] = json!({ "kubesettle.test/delay": "10s" });
     let set = stream(&[deployment_that("stuck", "never-ready"), slow]);
     let running = place.settle(&user, &["apply", "-o", "json", "--timeout=30s"]).input(set).start();
-    running.wait_for_output("\"have\":0,\"want\":1", e2e::LIMIT);
-    let roles = get(shared(), &format!("/apis/rbac.authorization.k8s.io/v1/namespaces/{}/rolebindings", place.name()));
+    running.wait_for_output("\"have\":0,\"want\":1", SOON);
+    let roles = get(
+        shared(),
+        &format!("/apis/rbac.authorization.k8s.io/v1/namespaces/{}/rolebindings", place.name()),
+    );
     let role = roles["items"].as_array().unwrap().iter().find(|binding| {
         let role = binding["roleRef"]["name"].as_str().unwrap();
         role.ends_with("-0")

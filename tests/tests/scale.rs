@@ -31,7 +31,11 @@ fn hundreds_of_deployments_cost_one_request_each() {
     assert_eq!(lines.summary("Apply")["created"], 300);
     let all = world.requests();
     let writes = all.clone().writes();
-    assert_eq!((writes.count(), writes.clone().verb("patch").resource("deployments.apps").count()), (300, 300), "{all}");
+    assert_eq!(
+        (writes.count(), writes.clone().verb("patch").resource("deployments.apps").count()),
+        (300, 300),
+        "{all}"
+    );
     let gets = looks(&all).verb("get");
     assert_eq!(gets.count(), 0, "{gets}");
     // Per namespace: Deployments, and under a standstill their ReplicaSets and Pods, each a list

@@ -80,10 +80,7 @@ fn the_example_is_applied_again_changed_and_destroyed() {
     for name in before.keys() {
         assert_eq!((first.outcome(name), first.conclusion(name)), ("created", "Settled"), "{first:#}");
     }
-    first.in_order(
-        ("wait", "StatefulSet/database", "Successful"),
-        ("apply", "Deployment/web", "Pending"),
-    );
+    first.in_order(("wait", "StatefulSet/database", "Successful"), ("apply", "Deployment/web", "Pending"));
     first.in_order(
         ("wait", "CustomResourceDefinition/discounts.shop.example.com", "Successful"),
         ("apply", "Discount/welcome", "Pending"),
@@ -127,9 +124,8 @@ fn a_shop_is_told_in_plain_lines() {
     let count = objects(shop.path()).len();
     let lines: Vec<_> = first.stdout.lines().collect();
     assert!(lines[0].starts_with(&format!("applying {count} objects in 1 namespace")), "{}", first.stdout);
-    let settled = |name: &str| {
-        lines.iter().any(|line| line.contains(&format!("{name} ")) && line.contains("settled"))
-    };
+    let settled =
+        |name: &str| lines.iter().any(|line| line.contains(&format!("{name} ")) && line.contains("settled"));
     for name in ["deployment.apps/web", "statefulset.apps/database", "job.batch/migrate-schema"] {
         assert!(settled(name), "{name}\n{}", first.stdout);
     }
@@ -168,7 +164,11 @@ fn a_shop_is_told_in_the_lines_of_events() {
     let gone = settle(shared(), &["destroy", "-o", "events", "-f", shop.path()]).run().success();
     assert_eq!(times(&gone, " delete successful"), count, "{gone}");
     assert_eq!(times(&gone, " reconcile successful"), count, "{gone}");
-    assert!(gone.contains(&format!("delete result: {count} attempted, {count} successful, 0 skipped, 0 failed\n")));
+    assert!(
+        gone.contains(&format!(
+            "delete result: {count} attempted, {count} successful, 0 skipped, 0 failed\n"
+        ))
+    );
 }
 
 fn a_destroyed_shop_goes_dependents_first() {

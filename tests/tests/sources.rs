@@ -70,7 +70,10 @@ fn a_lone_folder_is_read_with_all_folders_in_it() {
 fn json_is_read_as_a_file_and_as_a_stream() {
     let world = World::new("json");
     let folder = Folder::new(shared());
-    folder.write("list.json", &json!({ "apiVersion": "v1", "kind": "List", "items": [config_map("a")] }).to_string());
+    folder.write(
+        "list.json",
+        &json!({ "apiVersion": "v1", "kind": "List", "items": [config_map("a")] }).to_string(),
+    );
     assert_applied(&world.settle(&["apply", "-f", folder.arg()]).json(), &["a"]);
     let text = format!("{}\n{}", config_map("b"), config_map("c"));
     assert_applied(&world.settle(&["apply"]).input(text).json(), &["b", "c"]);
