@@ -46,6 +46,9 @@ impl Dispatcher {
         reason: &str,
     ) {
         for Stopped { node, chain } in stopped {
+            if self.nodes[first + node].conclusion.is_some() {
+                continue;
+            }
             let chain = chain.into_iter().map(|link| self.steps[first + link].id().clone());
             let chain = chain.chain(beyond.cloned()).collect();
             let strategy = if self.is_wanted(first + node) { Strategy::Apply } else { Strategy::Delete };
@@ -82,7 +85,15 @@ impl Dispatcher {
 
     /// The run is over: every object gets a conclusion. True when all of them are as wanted.
     pub(super) async fn conclude_all(&mut self) -> bool {
-        for node in 0..self.nodes.len() {
+        // Those that others wait for go first: what stands behind them is skipped for their sake.
+        let rank = |phase: &Phase| match phase {
+            Phase::Awaiting => 0,
+            Phase::Resting(_) => 1,
+            _ => 2,
+        };
+        let mut order: Vec<usize> = (0..self.nodes.len()).collect();
+        order.sort_by_key(|node| rank(&self.nodes[*node].phase));
+        for node in order {
             if self.nodes[node].conclusion.is_some() {
                 continue;
             }
