@@ -445,6 +445,11 @@ impl Task {
                 Change::Version(version) => key.version = key.version.max(number(&version)),
                 Change::Synced => self.synced(id),
                 Change::Gap(error) => self.gap(id, error),
+                Change::Contact => {
+                    if key.gap.take().is_some() {
+                        self.mark_key(id);
+                    }
+                }
                 Change::NoStreaming => {
                     self.no_streaming.insert(key.name.kind.clone());
                 }
