@@ -23,6 +23,18 @@ pub(super) enum Means {
     Poll(Arc<str>),
 }
 
+impl Means {
+    /// How much one such look covers: a wider one is to be preferred.
+    pub(super) fn width(&self) -> u8 {
+        match self {
+            Self::Poll(_) => 0,
+            Self::Watch(Scope::Name { .. }) => 1,
+            Self::Watch(Scope::Namespace(_)) => 2,
+            Self::Watch(Scope::Cluster) => 3,
+        }
+    }
+}
+
 /// Names by namespace; the empty namespace for cluster-scoped kinds.
 pub(super) type Names = BTreeMap<Arc<str>, Vec<Arc<str>>>;
 

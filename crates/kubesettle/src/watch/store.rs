@@ -85,6 +85,11 @@ impl Store {
         removed
     }
 
+    /// Everything that a key holds.
+    pub(super) fn of_key(&self, key: u32) -> Vec<Arc<Digest>> {
+        self.keys.get(&key).into_iter().flatten().map(|(_, stored)| stored.digest.clone()).collect()
+    }
+
     pub(super) fn get(&self, uid: Uid) -> Option<&Arc<Digest>> {
         self.keys.get(self.by_uid.get(&uid)?)?.get(&uid).map(|stored| &stored.digest)
     }

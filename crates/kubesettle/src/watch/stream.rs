@@ -23,6 +23,8 @@ use crate::error::{ApiError, ErrorClass};
 const INITIAL_EVENTS_GUARD: Duration = Duration::from_secs(10);
 /// Servers send a bookmark about every minute; three times that without a byte is a dead stream.
 const SILENCE: Duration = Duration::from_secs(180);
+/// A kind that answers nothing for so long is out of touch; the question stays open.
+const PATIENCE: Duration = Duration::from_secs(30);
 /// So many lines in a row that cannot be decoded make the state doubtful.
 const UNDECODABLE_LIMIT: u32 = 3;
 /// Objects per page of a list.
@@ -90,6 +92,8 @@ pub(super) enum Change {
     Synced,
     /// Contact is lost; the loop goes on trying.
     Gap(ApiError),
+    /// Contact is good, and nothing was missed.
+    Contact,
     /// This server does not do streaming lists for this kind.
     NoStreaming,
     /// The loop is over.
@@ -131,7 +135,14 @@ impl Loop {
     /// Lists and watches until it is aborted, the hub is gone, or nothing more can be done.
     pub(super) async fn run(self, streaming: bool) {
         let wanted = self.interest.borrow().clone();
-        let mut runner = Runner { wanted, changes: Vec::new(), version: None, undecodable: 0, task: self };
+        let mut runner = Runner {
+            wanted,
+            changes: Vec::new(),
+            version: None,
+            undecodable: 0,
+            out_of_touch: false,
+            task: self,
+        };
         // An error means that nobody listens any more.
         let _ = runner.run(streaming).await;
     }
@@ -139,7 +150,14 @@ impl Loop {
     /// Asks for each wanted name again and again, for want of the right to list or watch.
     pub(super) async fn poll(self) {
         let wanted = self.interest.borrow().clone();
-        let mut runner = Runner { wanted, changes: Vec::new(), version: None, undecodable: 0, task: self };
+        let mut runner = Runner {
+            wanted,
+            changes: Vec::new(),
+            version: None,
+            undecodable: 0,
+            out_of_touch: false,
+            task: self,
+        };
         let _ = runner.poll().await;
     }
 }
@@ -150,6 +168,8 @@ struct Runner {
     changes: Vec<Change>,
     version: Option<Box<str>>,
     undecodable: u32,
+    /// The hub was told that contact is lost.
+    out_of_touch: bool,
 }
 
 impl Runner {
@@ -181,6 +201,7 @@ impl Runner {
                 self.changes.push(Change::NoStreaming);
             }
             if let Some(error) = notes.gap {
+                self.out_of_touch = true;
                 self.changes.push(Change::Gap(error));
             }
             self.flush().await?;
@@ -201,7 +222,8 @@ impl Runner {
         let limit = (!whole).then_some(PAGE);
         let page = ListPage { limit, continue_token: token.as_deref(), resource_version: None };
         let task = &self.task;
-        let body = match task.cluster.list(&task.resource, &task.scope, page, task.content).await {
+        let asked = task.cluster.list(&task.resource, &task.scope, page, task.content);
+        let body = match patiently(task, &mut self.out_of_touch, asked).await? {
             Ok(body) => body,
             Err(error) => return Ok(Outcome::Refused(error)),
         };
@@ -223,6 +245,7 @@ impl Runner {
             self.version = Some(version.as_str().into());
             self.changes.push(Change::Version(version.as_str().into()));
             self.changes.push(Change::Synced);
+            self.out_of_touch = false;
         }
         self.flush().await?;
         Ok(Outcome::Page { next, version })
@@ -236,11 +259,16 @@ impl Runner {
     ) -> Result<Outcome, HubGone> {
         let task = &self.task;
         let lifetime = Duration::from_secs_f64(300.0 + 300.0 * jitter());
-        let opened = task.cluster.watch(&task.resource, &task.scope, start, lifetime, task.content).await;
-        let lines = match opened {
+        let asked = task.cluster.watch(&task.resource, &task.scope, start, lifetime, task.content);
+        let lines = match patiently(task, &mut self.out_of_touch, asked).await? {
             Ok(lines) => lines,
             Err(error) => return Ok(Outcome::Refused(error)),
         };
+        // A streaming list says by its end that contact is good.
+        if synced && std::mem::take(&mut self.out_of_touch) {
+            self.changes.push(Change::Contact);
+            self.flush().await?;
+        }
         match self.follow(machine, lines, synced).await? {
             Followed::Closed(closed) => Ok(Outcome::Closed(closed)),
             Followed::MoreWanted => {
@@ -298,6 +326,7 @@ impl Runner {
                     self.changes.push(Change::Version((*version).into()));
                     if initial_end && !synced {
                         synced = true;
+                        self.out_of_touch = false;
                         self.changes.push(Change::Synced);
                     }
                 }
@@ -381,7 +410,10 @@ impl Runner {
                 }
             }
             match failed {
-                None => self.changes.push(Change::Synced),
+                None => {
+                    self.out_of_touch = false;
+                    self.changes.push(Change::Synced);
+                }
                 Some(error) if error.class.passes() => self.changes.push(Change::Gap(error)),
                 Some(error) => {
                     self.changes.push(Change::Stopped(error));
@@ -393,6 +425,24 @@ impl Runner {
             sleep(pause).await;
         }
     }
+}
+
+/// Waits for an answer, and tells the hub when that takes long.
+async fn patiently<T>(
+    task: &Loop,
+    out_of_touch: &mut bool,
+    asked: impl Future<Output = Result<T, ApiError>>,
+) -> Result<Result<T, ApiError>, HubGone> {
+    tokio::pin!(asked);
+    if let Ok(answer) = timeout(PATIENCE, &mut asked).await {
+        return Ok(answer);
+    }
+    if !std::mem::replace(out_of_touch, true) {
+        let error = ApiError::local(ErrorClass::TimedOut, "the server does not answer");
+        let batch = Batch { key: task.key, changes: vec![Change::Gap(error)] };
+        task.hub.send(batch).await.map_err(|_| HubGone)?;
+    }
+    Ok(asked.await)
 }
 
 fn marks(item: &Item<'_>) -> Option<Box<Marks>> {

@@ -1,0 +1,108 @@
+//! What the loops tell.
+
+use super::*;
+
+impl Task {
+    pub(super) fn batch(&mut self, batch: Batch) {
+        let id = batch.key;
+        let mut marks = None;
+        for change in batch.changes {
+            // A batch of a key that was closed meanwhile has nobody to tell.
+            let Some(key) = self.keys.get_mut(&id) else { return };
+            match change {
+                Change::Begin => key.epoch += 1,
+                Change::Marks(read) => marks = Some(Arc::new(*read)),
+                Change::Upsert(digest) => {
+                    let epoch = key.epoch;
+                    let kind = key.name.kind.clone();
+                    key.version =
+                        key.version.max(if key.synced { number(digest.resource_version()) } else { None });
+                    self.identify(id, kind, &digest, marks.take());
+                    if self.store.upsert(id, epoch, digest.clone()) {
+                        self.touch(&digest);
+                    }
+                }
+                Change::Gone(uid) => {
+                    if let Some(digest) = self.store.remove(id, uid) {
+                        self.touch(&digest);
+                    }
+                }
+                Change::Version(version) => key.version = key.version.max(number(&version)),
+                Change::Synced => self.synced(id),
+                Change::Gap(error) => self.gap(id, error),
+                Change::Contact => {
+                    if key.gap.take().is_some() {
+                        self.mark_key(id);
+                    }
+                }
+                Change::NoStreaming => {
+                    self.no_streaming.insert(key.name.kind.clone());
+                }
+                Change::Stopped(error) => self.stopped(id, error),
+            }
+        }
+    }
+
+    /// Notes which life of a target this object is.
+    pub(super) fn identify(
+        &mut self,
+        key: u32,
+        kind: GroupKind,
+        digest: &kstatus::Digest,
+        marks: Option<Arc<Marks>>,
+    ) {
+        let Some(uid) = digest.uid() else { return };
+        let target = ObjectId::new(kind, digest.namespace().unwrap_or_default(), digest.name());
+        let Some(watched) = self.targets.get_mut(&target).filter(|watched| watched.key == Some(key)) else {
+            return;
+        };
+        if watched.marks != marks {
+            watched.marks = marks;
+        }
+        if watched.uid != Some(uid) {
+            if let Some(before) = watched.uid.replace(uid) {
+                self.target_of.remove(&before);
+            }
+            self.target_of.insert(uid, target);
+        }
+    }
+
+    pub(super) fn synced(&mut self, id: u32) {
+        let Some(key) = self.keys.get_mut(&id) else { return };
+        key.synced = true;
+        key.gap = None;
+        if self.trials.contains_key(&id) {
+            self.granted(id);
+        }
+        let Some(key) = self.keys.get(&id) else { return };
+        let epoch = key.epoch;
+        for digest in self.store.sweep(id, epoch) {
+            self.touch(&digest);
+        }
+        self.mark_key(id);
+        self.check_sync();
+    }
+
+    pub(super) fn gap(&mut self, id: u32, error: ApiError) {
+        let Some(key) = self.keys.get_mut(&id) else { return };
+        let gap = Gap {
+            kind: key.name.kind.clone(),
+            namespace: namespace_of(&key.name.means),
+            reason: format!("contact is lost and sought again: {error}").into(),
+        };
+        key.gap = Some(Arc::new(error));
+        self.tell_gap(id, &gap);
+        self.mark_key(id);
+        self.check_sync();
+    }
+
+    /// Finds the targets of a key among the objects that it holds already.
+    pub(super) fn identify_all(&mut self, id: u32) {
+        let Some(kind) = self.keys.get(&id).map(|key| key.name.kind.clone()) else { return };
+        for digest in self.store.of_key(id) {
+            let target = ObjectId::new(kind.clone(), digest.namespace().unwrap_or_default(), digest.name());
+            let marks = self.targets.get(&target).and_then(|watched| watched.marks.clone());
+            self.identify(id, kind.clone(), &digest, marks);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! From changed objects to the subscribers they concern.
+
+use super::*;
+
+impl Task {
+    /// Marks every target that this object is or belongs to.
+    pub(super) fn touch(&mut self, digest: &kstatus::Digest) {
+        for uid in self.store.lineage(digest) {
+            if let Some(target) = self.target_of.get(&uid).cloned() {
+                self.mark(&target);
+            }
+        }
+    }
+
+    pub(super) fn mark(&mut self, target: &ObjectId) {
+        let Some(watched) = self.targets.get(target) else { return };
+        for id in &watched.subscribers {
+            if let Some(subscriber) = self.subscribers.get_mut(id)
+                && subscriber.is_dirty.insert(target.clone())
+            {
+                subscriber.dirty.push(target.clone());
+            }
+        }
+    }
+
+    pub(super) fn mark_key(&mut self, id: u32) {
+        let concerned: Vec<ObjectId> = self
+            .targets
+            .iter()
+            .filter(|(_, watched)| watched.key == Some(id) || watched.child_keys.contains(&id))
+            .map(|(target, _)| target.clone())
+            .collect();
+        concerned.iter().for_each(|target| self.mark(target));
+    }
+
+    pub(super) fn tell_gap(&mut self, key: u32, gap: &Gap) {
+        let concerned: HashSet<u32> = self
+            .targets
+            .values()
+            .filter(|watched| watched.key == Some(key) || watched.child_keys.contains(&key))
+            .flat_map(|watched| watched.subscribers.iter().copied())
+            .collect();
+        for id in concerned {
+            if let Some(subscriber) = self.subscribers.get_mut(&id)
+                && !subscriber.gaps.contains(gap)
+            {
+                subscriber.gaps.push(gap.clone());
+            }
+        }
+    }
+
+    pub(super) fn check_sync(&mut self) {
+        let waiting: Vec<u32> = self
+            .subscribers
+            .iter()
+            .filter(|(_, subscriber)| subscriber.sync == Sync::Pending)
+            .filter(|(_, subscriber)| {
+                subscriber.targets.iter().all(|target| {
+                    self.targets.get(target).is_none_or(|w| !matches!(self.presence(w), Presence::Pending))
+                })
+            })
+            .map(|(id, _)| *id)
+            .collect();
+        for id in waiting {
+            if let Some(subscriber) = self.subscribers.get_mut(&id) {
+                subscriber.sync = Sync::Due;
+            }
+        }
+    }
+
+    pub(super) fn presence(&self, watched: &Watched) -> Presence {
+        let Some(key) = watched.key.and_then(|id| self.keys.get(&id)) else { return Presence::NotServed };
+        if let Some(error) = &key.stopped {
+            return Presence::Unknown(error.clone());
+        }
+        match watched.uid.and_then(|uid| self.store.get(uid)) {
+            Some(digest) => Presence::Present(digest.clone()),
+            None if key.synced => Presence::Absent { as_of: key.version },
+            None => key.gap.clone().map_or(Presence::Pending, Presence::Unknown),
+        }
+    }
+
+    pub(super) fn state(&self, target: &ObjectId) -> Option<TargetState> {
+        let watched = self.targets.get(target)?;
+        let gap = watched.key.and_then(|id| self.keys.get(&id)).and_then(|key| key.gap.clone());
+        let known = |id: &u32| self.keys.get(id).is_some_and(|key| key.synced || key.stopped.is_some());
+        let children = (!watched.child_keys.is_empty() && watched.child_keys.iter().all(known))
+            .then(|| watched.uid.map_or_else(Vec::new, |uid| self.store.descendants(uid)));
+        Some(TargetState { presence: self.presence(watched), marks: watched.marks.clone(), children, gap })
+    }
+
+    /// Answers every subscriber who asks and whom there is something to tell.
+    pub(super) fn deliver(&mut self) {
+        let ready: Vec<u32> = self
+            .subscribers
+            .iter()
+            .filter(|(_, s)| {
+                s.asking.is_some() && (!s.dirty.is_empty() || !s.gaps.is_empty() || s.sync == Sync::Due)
+            })
+            .map(|(id, _)| *id)
+            .collect();
+        for id in ready {
+            let Some(subscriber) = self.subscribers.get_mut(&id) else { continue };
+            let Some(asking) = subscriber.asking.take_if(|asking| !asking.is_closed()) else { continue };
+            if let Some(gap) = subscriber.gaps.pop() {
+                let _ = asking.send(Update::Gap(gap));
+                continue;
+            }
+            subscriber.is_dirty.clear();
+            let dirty = std::mem::take(&mut subscriber.dirty);
+            if dirty.is_empty() {
+                subscriber.sync = Sync::Told;
+                let _ = asking.send(Update::Synced);
+                continue;
+            }
+            let changed = dirty
+                .into_iter()
+                .filter_map(|target| self.state(&target).map(|state| (target, state)))
+                .collect();
+            let _ = asking.send(Update::Changed(changed));
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Which loops run, and for whom.
+
+use super::*;
+
+impl Task {
+    /// Finds or opens the watches that cover these targets.
+    pub(super) fn open(&mut self, targets: Vec<ObjectId>) {
+        let mut groups: HashMap<(GroupKind, Option<Box<str>>), Vec<ObjectId>> = HashMap::new();
+        for target in targets {
+            let version = self.targets.get(&target).and_then(|watched| watched.version.clone());
+            groups.entry((target.group_kind().clone(), version)).or_default().push(target);
+        }
+        for ((kind, version), targets) in groups {
+            let served = self
+                .cluster
+                .resource(&kind, version.as_deref())
+                .or_else(|| self.cluster.resource(&kind, None));
+            match served {
+                Some(resource) => {
+                    for (means, names) in scope::choose(&names_of(&targets)) {
+                        self.assign(&resource, means, &names);
+                    }
+                }
+                None => {
+                    self.probe.get_or_insert((Instant::now() + PROBE.0, PROBE.0));
+                }
+            }
+        }
+    }
+
+    /// Lets one key observe these names.
+    pub(super) fn assign(&mut self, resource: &Resource, means: Means, names: &Names) {
+        let mut interest = Interest::default();
+        let mut covered = Vec::new();
+        for (namespace, names) in names {
+            let of_namespace = interest.names.entry((**namespace).into()).or_default();
+            for name in names {
+                of_namespace.insert((**name).into());
+                covered.push(ObjectId::new(resource.group_kind().clone(), namespace, name));
+            }
+        }
+        let key = self.lease(resource, means, &interest, covered.len());
+        for target in covered {
+            if let Some(watched) = self.targets.get_mut(&target) {
+                watched.key = Some(key);
+            }
+        }
+    }
+
+    /// Takes leases on a key, opening it or widening its interest where needed.
+    pub(super) fn lease(
+        &mut self,
+        resource: &Resource,
+        means: Means,
+        interest: &Interest,
+        leases: usize,
+    ) -> u32 {
+        let kind = resource.group_kind().clone();
+        let name = KeyName { kind, version: resource.version().into(), means };
+        if let Some(id) = self.key_names.get(&name).copied()
+            && let Some(key) = self.keys.get_mut(&id)
+        {
+            key.leases += leases;
+            self.lingering.retain(|(_, lingering)| *lingering != id);
+            let widened = key.interest.send_if_modified(|mine| mine.widen(interest));
+            key.synced &= !widened;
+            return id;
+        }
+        let id = self.next_id();
+        let (sender, receiver) = watch::channel(interest.clone());
+        let task = self.start(id, resource, &name.means, receiver);
+        self.key_names.insert(name.clone(), id);
+        let key = Key {
+            name,
+            interest: sender,
+            task,
+            leases,
+            epoch: 0,
+            synced: false,
+            version: None,
+            gap: None,
+            stopped: None,
+        };
+        self.keys.insert(id, key);
+        id
+    }
+
+    pub(super) fn start(
+        &mut self,
+        key: u32,
+        resource: &Resource,
+        means: &Means,
+        interest: watch::Receiver<Interest>,
+    ) -> AbortHandle {
+        let api_version = match resource.group() {
+            "" => resource.version().to_owned(),
+            group => format!("{group}/{}", resource.version()),
+        };
+        let kind = Kind::new(&api_version, resource.kind());
+        let content = if kstatus::metadata_suffices(&kind) { Content::MetadataOnly } else { Content::Full };
+        let scope = match means {
+            Means::Watch(scope) => scope.clone(),
+            Means::Poll(namespace) => Scope::Namespace(namespace.clone()),
+        };
+        let task = Loop {
+            key,
+            cluster: self.cluster.clone(),
+            resource: resource.clone(),
+            kind,
+            scope,
+            content,
+            interest,
+            hub: self.to_hub.clone(),
+        };
+        let streaming = !self.no_streaming.contains(resource.group_kind());
+        let poll = matches!(means, Means::Poll(_));
+        self.tasks.spawn(async move {
+            if poll {
+                task.poll().await;
+            } else {
+                task.run(streaming).await;
+            }
+            Done::Loop
+        })
+    }
+
+    pub(super) fn release(&mut self, id: u32) {
+        let Some(key) = self.keys.get_mut(&id) else { return };
+        key.leases = key.leases.saturating_sub(1);
+        if key.leases == 0 {
+            self.lingering.push((Instant::now() + LINGER, id));
+        }
+    }
+
+    pub(super) fn close_lingering(&mut self) {
+        let now = Instant::now();
+        let (due, rest) = std::mem::take(&mut self.lingering).into_iter().partition(|(at, _)| *at <= now);
+        self.lingering = rest;
+        let due: Vec<(Instant, u32)> = due;
+        due.into_iter().for_each(|(_, key)| self.close(key));
+    }
+
+    pub(super) fn close(&mut self, id: u32) {
+        let Some(key) = self.keys.remove(&id) else { return };
+        key.task.abort();
+        self.key_names.remove(&key.name);
+        self.lingering.retain(|(_, lingering)| *lingering != id);
+        for digest in self.store.drop_key(id) {
+            self.touch(&digest);
+        }
+    }
+
+    pub(super) fn children(&mut self, subscriber: u32, target: &ObjectId, wanted: bool) {
+        let Some(watched) = self.targets.get_mut(target) else { return };
+        if !wanted {
+            watched.curious.remove(&subscriber);
+            if watched.curious.is_empty() {
+                std::mem::take(&mut watched.child_keys).into_iter().for_each(|key| self.release(key));
+            }
+            return;
+        }
+        if !watched.curious.insert(subscriber) || !watched.child_keys.is_empty() {
+            return;
+        }
+        let version = watched.version.clone();
+        let parent = kind_of(target.group_kind(), version.as_deref().unwrap_or_default());
+        let generated = kstatus::generated_kinds(&parent);
+        let mut generated_by: Vec<Box<str>> = vec![target.kind().into()];
+        generated_by.extend(generated.iter().map(|(_, kind)| Box::from(*kind)));
+        let interest = Interest { names: HashMap::new(), generated_by };
+        let mut keys = Vec::new();
+        for (group, kind) in generated {
+            let Some(resource) = self.cluster.resource(&GroupKind::new(*group, *kind), None) else {
+                continue;
+            };
+            let means = Means::Watch(Scope::Namespace(target.namespace().into()));
+            keys.push(self.lease(&resource, means, &interest, 1));
+        }
+        if let Some(watched) = self.targets.get_mut(target) {
+            watched.child_keys = keys;
+        }
+        self.mark(target);
+    }
+
+    pub(super) fn start_probe(&mut self) {
+        self.probing = true;
+        let cluster = self.cluster.clone();
+        self.tasks.spawn(async move { Done::Probe(cluster.refresh_discovery().await) });
+    }
+
+    pub(super) fn probed(&mut self, result: &Result<(), ApiError>) {
+        self.probing = false;
+        if let Err(error) = result {
+            tracing::debug!(%error, "discovery failed");
+        }
+        let unserved: Vec<ObjectId> =
+            self.targets.iter().filter(|(_, w)| w.key.is_none()).map(|(target, _)| target.clone()).collect();
+        let pause = self.probe.take().map_or(PROBE.0, |(_, pause)| (pause * 2).min(PROBE.1));
+        if unserved.is_empty() {
+            return;
+        }
+        self.open(unserved);
+        if let Some((at, next)) = &mut self.probe {
+            *at = Instant::now() + pause;
+            *next = pause;
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What a user may not watch is watched more narrowly; what was denied is tried again now and then.
+
+use super::*;
+
+/// A look that was denied, with the targets that it would have covered.
+#[derive(Debug, Clone)]
+pub(super) struct Denied {
+    pub(super) name: KeyName,
+    pub(super) targets: Vec<ObjectId>,
+}
+
+impl Task {
+    /// A loop gave up: its kind is gone, or a narrower look is needed.
+    pub(super) fn stopped(&mut self, id: u32, error: ApiError) {
+        let Some(key) = self.keys.get(&id) else { return };
+        let name = key.name.clone();
+        if let Some(trial) = self.trials.remove(&id) {
+            self.close(id);
+            return self.deny(trial);
+        }
+        let targets: Vec<ObjectId> = self
+            .targets
+            .iter()
+            .filter(|(_, w)| w.key == Some(id))
+            .map(|(target, _)| target.clone())
+            .collect();
+        if error.class == ErrorClass::NotServed {
+            for target in &targets {
+                if let Some(watched) = self.targets.get_mut(target) {
+                    watched.key = None;
+                }
+                self.mark(target);
+            }
+            self.close(id);
+            self.probe.get_or_insert((Instant::now() + PROBE.0, PROBE.0));
+            self.check_sync();
+            return;
+        }
+        let narrower = match error.class {
+            ErrorClass::Forbidden => scope::narrower(&name.means, &names_of(&targets)),
+            _ => Vec::new(),
+        };
+        let next = match narrower.first() {
+            None if targets.is_empty() => "what was generated stays unknown",
+            None => "these objects stay unknown",
+            Some((Means::Watch(Scope::Name { .. }), _)) => "each object is watched by its name",
+            Some((Means::Watch(_), _)) => "each namespace is watched by itself",
+            Some((Means::Poll(_), _)) => "each object is asked for every few seconds",
+        };
+        let gap = Gap {
+            kind: name.kind.clone(),
+            namespace: namespace_of(&name.means),
+            reason: format!("{error}; {next}").into(),
+        };
+        self.tell_gap(id, &gap);
+        if error.class == ErrorClass::Forbidden && !targets.is_empty() {
+            self.deny(Denied { name: name.clone(), targets: targets.clone() });
+        }
+        if narrower.is_empty() {
+            if let Some(key) = self.keys.get_mut(&id) {
+                key.stopped = Some(Arc::new(error));
+            }
+            self.mark_key(id);
+            self.check_sync();
+            return;
+        }
+        let resource = self.cluster.resource(&name.kind, Some(&name.version));
+        self.close(id);
+        if let Some(resource) = resource {
+            for (means, names) in narrower {
+                self.assign(&resource, means, &names);
+            }
+        }
+    }
+
+    /// Remembers to try this look again.
+    fn deny(&mut self, denied: Denied) {
+        self.denied.push((Instant::now() + RETRY_DENIED, denied));
+    }
+
+    /// Tries again what was denied a while ago, for targets that somebody still wants.
+    pub(super) fn retry_denied(&mut self) {
+        let now = Instant::now();
+        let (due, rest): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.denied).into_iter().partition(|(at, _)| *at <= now);
+        self.denied = rest;
+        for (_, mut denied) in due {
+            denied.targets.retain(|target| self.targets.contains_key(target));
+            let resource = self.cluster.resource(&denied.name.kind, Some(&denied.name.version));
+            let (Some(resource), false) = (resource, denied.targets.is_empty()) else { continue };
+            // The key of the first refusal may still stand, closed to all.
+            if let Some(id) = self.key_names.get(&denied.name).copied()
+                && self.keys.get(&id).is_some_and(|key| key.stopped.is_some())
+            {
+                self.key_names.remove(&denied.name);
+            }
+            let mut interest = Interest::default();
+            for target in &denied.targets {
+                let names = interest.names.entry(target.namespace().into()).or_default();
+                names.insert(target.name().into());
+            }
+            let id = self.lease(&resource, denied.name.means.clone(), &interest, denied.targets.len());
+            self.trials.insert(id, denied);
+        }
+    }
+
+    /// A look that had been denied is allowed now: its targets are observed by it from here on.
+    pub(super) fn granted(&mut self, id: u32) {
+        let Some(Denied { name, targets }) = self.trials.remove(&id) else { return };
+        let width = name.means.width();
+        for target in &targets {
+            let narrower = |key: &Key| key.stopped.is_some() || key.name.means.width() < width;
+            let Some(watched) = self.targets.get_mut(target) else {
+                self.release(id);
+                continue;
+            };
+            if watched.key.and_then(|key| self.keys.get(&key)).is_some_and(|key| !narrower(key)) {
+                self.release(id);
+                continue;
+            }
+            watched.uid = None;
+            if let Some(narrow) = watched.key.replace(id) {
+                self.release(narrow);
+            }
+        }
+        self.denied.retain(|(_, denied)| {
+            denied.name.means.width() > width || !denied.targets.iter().all(|target| targets.contains(target))
+        });
+        self.identify_all(id);
+    }
+}

@@ -1,0 +1,304 @@
+//! The one task that owns what is watched and for whom.
+//!
+//! A *key* is one kind in one scope, observed by one loop. Targets and generated kinds lease keys;
+//! a key without leases lingers for a moment, so that the next user need not list again, and closes.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `mod` | the loop, subscribers coming and going |
+//! | `keys` | which loops run, who leases them, kinds that are not served |
+//! | `changes` | what the loops tell: objects, gaps |
+//! | `ladder` | what may not be watched, and trying it again |
+//! | `deliver` | from changed objects to the subscribers they concern |
+
+mod changes;
+mod deliver;
+mod keys;
+mod ladder;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use kstatus::{Kind, Uid};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use ladder::Denied;
+
+use crate::cluster::{Cluster, Content, Resource, Scope};
+use crate::error::{ApiError, ErrorClass};
+use crate::id::{GroupKind, ObjectId};
+use crate::watch::scope::{self, Means, Names};
+use crate::watch::store::Store;
+use crate::watch::stream::{Batch, Change, Interest, Loop};
+use crate::watch::{Gap, Marks, Presence, Target, TargetState, Update};
+
+/// How long a key stays open after its last lease.
+const LINGER: Duration = Duration::from_secs(10);
+/// Pause between two looks for kinds that are not served, at first and at most.
+const PROBE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(10));
+/// How long until a look that was denied is tried again.
+const RETRY_DENIED: Duration = Duration::from_secs(60);
+/// Batches that may wait for the hub.
+const QUEUE: usize = 64;
+
+/// What the handles ask of the hub.
+#[derive(Debug)]
+pub(super) enum Request {
+    Subscribe { targets: Vec<Target>, alive: CancellationToken, reply: oneshot::Sender<u32> },
+    Next { subscriber: u32, reply: oneshot::Sender<Update> },
+    Children { subscriber: u32, target: ObjectId, wanted: bool },
+    KindsChanged,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct KeyName {
+    kind: GroupKind,
+    version: Box<str>,
+    means: Means,
+}
+
+#[derive(Debug)]
+struct Key {
+    name: KeyName,
+    interest: watch::Sender<Interest>,
+    task: AbortHandle,
+    leases: usize,
+    epoch: u32,
+    synced: bool,
+    version: Option<u64>,
+    gap: Option<Arc<ApiError>>,
+    /// Set when the loop is over and nothing narrower is left to try.
+    stopped: Option<Arc<ApiError>>,
+}
+
+#[derive(Debug)]
+struct Watched {
+    version: Option<Box<str>>,
+    /// The key that observes it; `None` while its kind is not served.
+    key: Option<u32>,
+    uid: Option<Uid>,
+    marks: Option<Arc<Marks>>,
+    subscribers: Vec<u32>,
+    /// Who wants its children.
+    curious: HashSet<u32>,
+    child_keys: Vec<u32>,
+}
+
+#[derive(Debug, Default)]
+struct Subscriber {
+    targets: Vec<ObjectId>,
+    dirty: Vec<ObjectId>,
+    is_dirty: HashSet<ObjectId>,
+    gaps: Vec<Gap>,
+    sync: Sync,
+    asking: Option<oneshot::Sender<Update>>,
+}
+
+#[derive(Debug, Default, PartialEq)]
+enum Sync {
+    #[default]
+    Pending,
+    Due,
+    Told,
+}
+
+enum Done {
+    Loop,
+    Probe(Result<(), ApiError>),
+}
+
+/// The hub's task.
+pub(super) struct Task {
+    cluster: Cluster,
+    requests: mpsc::Receiver<Request>,
+    batches: mpsc::Receiver<Batch>,
+    to_hub: mpsc::Sender<Batch>,
+    tasks: JoinSet<Done>,
+    departures: FuturesUnordered<BoxFuture<'static, u32>>,
+    keys: HashMap<u32, Key>,
+    key_names: HashMap<KeyName, u32>,
+    next_id: u32,
+    targets: HashMap<ObjectId, Watched>,
+    /// Which target an object is.
+    target_of: HashMap<Uid, ObjectId>,
+    subscribers: HashMap<u32, Subscriber>,
+    store: Store,
+    no_streaming: HashSet<GroupKind>,
+    lingering: Vec<(Instant, u32)>,
+    denied: Vec<(Instant, Denied)>,
+    /// Keys by which something denied is tried again.
+    trials: HashMap<u32, Denied>,
+    probe: Option<(Instant, Duration)>,
+    probing: bool,
+}
+
+impl Task {
+    pub(super) fn new(cluster: Cluster, requests: mpsc::Receiver<Request>) -> Self {
+        let (to_hub, batches) = mpsc::channel(QUEUE);
+        Self {
+            cluster,
+            requests,
+            batches,
+            to_hub,
+            tasks: JoinSet::new(),
+            departures: FuturesUnordered::new(),
+            keys: HashMap::new(),
+            key_names: HashMap::new(),
+            next_id: 0,
+            targets: HashMap::new(),
+            target_of: HashMap::new(),
+            subscribers: HashMap::new(),
+            store: Store::default(),
+            no_streaming: HashSet::new(),
+            lingering: Vec::new(),
+            denied: Vec::new(),
+            trials: HashMap::new(),
+            probe: None,
+            probing: false,
+        }
+    }
+
+    /// Runs until every handle and every subscription is gone.
+    pub(super) async fn run(mut self) {
+        loop {
+            let linger = self.lingering.iter().map(|(at, _)| *at).min();
+            let denied = self.denied.iter().map(|(at, _)| *at).min();
+            let probe = self.probe.map(|(at, _)| at).filter(|_| !self.probing);
+            tokio::select! {
+                request = self.requests.recv() => match request {
+                    Some(request) => self.request(request),
+                    None => return,
+                },
+                Some(batch) = self.batches.recv() => self.batch(batch),
+                Some(subscriber) = self.departures.next() => self.depart(subscriber),
+                Some(done) = self.tasks.join_next() => {
+                    if let Ok(Done::Probe(result)) = done {
+                        self.probed(&result);
+                    }
+                }
+                () = at(linger) => self.close_lingering(),
+                () = at(denied) => self.retry_denied(),
+                () = at(probe) => self.start_probe(),
+            }
+            self.deliver();
+        }
+    }
+
+    fn request(&mut self, request: Request) {
+        match request {
+            Request::Subscribe { targets, alive, reply } => {
+                let id = self.next_id();
+                self.departures.push(Box::pin(async move {
+                    alive.cancelled().await;
+                    id
+                }));
+                self.subscribe(id, targets);
+                // The token tells when the subscriber is gone.
+                let _ = reply.send(id);
+            }
+            Request::Next { subscriber, reply } => {
+                if let Some(subscriber) = self.subscribers.get_mut(&subscriber) {
+                    subscriber.asking = Some(reply);
+                }
+            }
+            Request::Children { subscriber, target, wanted } => self.children(subscriber, &target, wanted),
+            Request::KindsChanged => {
+                if self.targets.values().any(|target| target.key.is_none()) {
+                    self.probe = Some((Instant::now(), PROBE.0));
+                }
+            }
+        }
+    }
+
+    fn next_id(&mut self) -> u32 {
+        self.next_id += 1;
+        self.next_id
+    }
+
+    fn subscribe(&mut self, id: u32, targets: Vec<Target>) {
+        let mut subscriber = Subscriber::default();
+        let mut fresh = Vec::new();
+        for Target { id: target, version } in targets {
+            let entry = self.targets.entry(target.clone()).or_insert_with(|| {
+                fresh.push(target.clone());
+                Watched {
+                    version,
+                    key: None,
+                    uid: None,
+                    marks: None,
+                    subscribers: Vec::new(),
+                    curious: HashSet::new(),
+                    child_keys: Vec::new(),
+                }
+            });
+            entry.subscribers.push(id);
+            subscriber.targets.push(target);
+        }
+        self.subscribers.insert(id, subscriber);
+        self.open(fresh);
+        for target in self.subscribers.get(&id).map(|s| s.targets.clone()).unwrap_or_default() {
+            self.mark(&target);
+        }
+        self.check_sync();
+    }
+
+    fn depart(&mut self, id: u32) {
+        let Some(subscriber) = self.subscribers.remove(&id) else { return };
+        for target in subscriber.targets {
+            let Some(watched) = self.targets.get_mut(&target) else { continue };
+            watched.subscribers.retain(|other| *other != id);
+            watched.curious.remove(&id);
+            let released = if watched.subscribers.is_empty() {
+                let watched = self.targets.remove(&target);
+                watched.map_or_else(Vec::new, |watched| {
+                    watched.uid.map(|uid| self.target_of.remove(&uid));
+                    watched.child_keys.into_iter().chain(watched.key).collect()
+                })
+            } else if watched.curious.is_empty() {
+                std::mem::take(&mut watched.child_keys)
+            } else {
+                Vec::new()
+            };
+            released.into_iter().for_each(|key| self.release(key));
+        }
+    }
+}
+
+async fn at(instant: Option<Instant>) {
+    match instant {
+        Some(instant) => sleep_until(instant).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn number(version: &str) -> Option<u64> {
+    version.parse().ok()
+}
+
+fn names_of(targets: &[ObjectId]) -> Names {
+    let mut names = Names::new();
+    for target in targets {
+        names.entry(target.namespace().into()).or_default().push(target.name().into());
+    }
+    names
+}
+
+fn namespace_of(means: &Means) -> Box<str> {
+    match means {
+        Means::Watch(Scope::Cluster) => Box::default(),
+        Means::Watch(Scope::Namespace(namespace) | Scope::Name { namespace, .. })
+        | Means::Poll(namespace) => (**namespace).into(),
+    }
+}
+
+fn kind_of(kind: &GroupKind, version: &str) -> Kind {
+    let api_version =
+        if kind.group().is_empty() { version.to_owned() } else { format!("{}/{version}", kind.group()) };
+    Kind::new(&api_version, kind.kind())
+}

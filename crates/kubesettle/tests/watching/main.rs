@@ -1,0 +1,9 @@
+//! The contract of the watch hub, sentence by sentence, against an API server in memory under a paused
+//! clock: hours of watching take milliseconds and every run is the same.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod faults;
+mod presence;
+mod rights;
+mod sharing;
+mod view;
