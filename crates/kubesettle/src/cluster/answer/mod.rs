@@ -158,8 +158,20 @@ pub(super) fn sort(code: u16, retry_after: Option<&str>, body: &[u8], asked: &st
     let status = serde_json::from_slice::<Status<'_>>(body).ok().filter(|status| status.kind == "Status");
     let header = retry_after.and_then(|seconds| seconds.trim().parse().ok());
     match status {
+        Some(status) if asked == "secrets" => from_status(code, header, &status.without_values(), asked),
         Some(status) => from_status(code, header, &status, asked),
         None => from_text(code, header, body),
+    }
+}
+
+impl Status<'_> {
+    /// The same without what it repeats of the object.
+    fn without_values(mut self) -> Self {
+        let hide = |text: &mut Cow<'_, str>| *text = Cow::Owned(text::without_values(text));
+        self.message.iter_mut().for_each(hide);
+        let causes = self.details.iter_mut().filter_map(|details| details.causes.as_mut()).flatten();
+        causes.map(|cause| &mut cause.message).for_each(hide);
+        self
     }
 }
 

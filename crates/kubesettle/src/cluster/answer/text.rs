@@ -30,6 +30,25 @@ pub(super) fn shorten(text: &str, limit: usize) -> String {
     format!("{head} … {tail}")
 }
 
+/// Takes out what an error about a Secret repeats of it: the server shows a value of the wrong type or
+/// a refused one as it was sent.
+pub(super) fn without_values(text: &str) -> String {
+    const NOT_SHOWN: &str = "(not shown)";
+    let line = |line: &str| {
+        if let Some((before, _)) = line.split_once(", got ") {
+            return format!("{before}, got {NOT_SHOWN}");
+        }
+        match line.split_once("Invalid value: ") {
+            Some((before, after)) => {
+                let why = after.rsplit_once(": ").map_or("refused", |(_, why)| why);
+                format!("{before}Invalid value: {NOT_SHOWN}: {why}")
+            }
+            None => line.to_owned(),
+        }
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
 /// The words of an HTML page on one line; `None` when `text` is no page.
 pub(super) fn page(text: &str) -> Option<String> {
     let start = text.trim_start().get(..14).unwrap_or(text).to_ascii_lowercase();
