@@ -6,6 +6,7 @@ pub(crate) mod commit;
 mod defaults;
 mod delete;
 mod fields;
+mod json_patch;
 pub(crate) mod managed;
 pub(crate) mod schema;
 mod validate;
@@ -136,6 +137,12 @@ pub(crate) fn patch(store: &mut Store, write: &Write<'_>) -> Result<Done, Failur
     check_subresource(write.kind, write.target)?;
     match write.ask.media_type() {
         "application/apply-patch+yaml" => apply(store, write),
+        "application/json-patch+json" => {
+            let patch = serde_json::from_slice(&write.ask.body)
+                .map_err(|error| Failure::bad_request(error.to_string()))?;
+            let object = replace(store, write, |live| json_patch::apply(live, &patch))?;
+            Ok(Done { code: 200, object, warnings: Vec::new() })
+        }
         "application/merge-patch+json" => {
             let patch = body::patch(write)?;
             let object = replace(store, write, |live| {

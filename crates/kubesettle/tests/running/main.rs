@@ -1,0 +1,8 @@
+//! Whole runs against an API server in memory under a paused clock: tracked sets that lose nothing,
+//! killed at any request; order, failure, cancellation.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod crash;
+mod order;
+mod scene;
+mod sets;

@@ -1,0 +1,170 @@
+//! Tracked sets: policies, guards, keep and detach, two runs at once, foreign and broken records.
+
+use kubesettle::error::ExitClass;
+use kubesettle::event::{Operation, Outcome, Skip};
+use sandbox::{Fault, When};
+use serde_json::json;
+
+use crate::scene::{SET, Scene, config_maps};
+
+fn set_of(count: usize) -> String {
+    let names: Vec<String> = (0..count).map(|n| format!("c{n}")).collect();
+    let pairs: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "1")).collect();
+    config_maps(&pairs)
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_leaves_the_input_is_pruned_and_what_is_unchanged_is_left_alone() {
+    let scene = Scene::new();
+    scene.apply(&config_maps(&[("a", "1"), ("b", "1")])).await;
+    let told = scene.apply(&config_maps(&[("a", "1")])).await;
+    assert_eq!(told.class(), Some(ExitClass::Ok));
+    assert_eq!(told.outcome("a"), Some(&Outcome::Unchanged));
+    assert_eq!(told.outcome("b"), Some(&Outcome::Deleted));
+    assert_eq!(scene.recorded().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_of_nobody_is_not_taken_by_the_strict_policy() {
+    let scene = Scene::new();
+    scene.sandbox.create(json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "a", "namespace": "default"}, "data": {"key": "theirs"}}));
+    let told = scene.apply(&config_maps(&[("a", "ours"), ("b", "1")])).await;
+    assert_eq!(told.class(), Some(ExitClass::Refused));
+    assert!(matches!(told.outcome("a"), Some(Outcome::Skipped(Skip::Refused { .. }))));
+    assert_eq!(told.outcome("b"), Some(&Outcome::Created));
+    assert_eq!(scene.sandbox.get("configmaps", "default", "a").unwrap()["data"]["key"], "theirs");
+    assert!(!scene.recorded().contains("a"), "what is not ours is not recorded");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_is_to_be_kept_stays_and_loses_our_mark() {
+    let scene = Scene::new();
+    let kept = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: kept, namespace: default, annotations: {client.lifecycle.config.k8s.io/deletion: detach}}\n";
+    scene.apply(&format!("{}{kept}", config_maps(&[("a", "1")]))).await;
+    let told = scene.apply(&config_maps(&[("a", "1")])).await;
+    assert!(
+        matches!(told.outcome("kept"), Some(Outcome::Skipped(Skip::Kept { .. }))),
+        "{:?}",
+        told.outcome("kept")
+    );
+    assert_eq!(told.class(), Some(ExitClass::Ok));
+    assert!(scene.sandbox.get("configmaps", "default", "kept").is_some());
+    assert!(!scene.marked().contains("kept") && !scene.recorded().contains("kept"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn f21_a_foreign_reference_in_the_record_is_not_pruned() {
+    let scene = Scene::new();
+    scene.apply(&config_maps(&[("a", "1")])).await;
+    scene.sandbox.create(json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "foreign", "namespace": "kube-system"}}));
+    scene.sandbox.edit("configmaps", "default", SET, |record| {
+        record["data"]["kube-system_foreign__ConfigMap"] = "".into();
+    });
+    let told = scene.apply(&config_maps(&[("a", "1")])).await;
+    assert_eq!(told.class(), Some(ExitClass::Ok));
+    assert!(scene.sandbox.get("configmaps", "kube-system", "foreign").is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn f21_a_record_that_cannot_be_read_stops_the_run_before_any_write() {
+    let scene = Scene::new();
+    scene.apply(&config_maps(&[("a", "1")])).await;
+    scene.sandbox.edit("configmaps", "default", SET, |record| record["data"]["no-key-of-ours"] = "".into());
+    let writes = |scene: &Scene| {
+        let all = scene.sandbox.requests();
+        all.iter().filter(|request| request.writes() && request.resource == "configmaps").count()
+    };
+    let before = writes(&scene);
+    let told = scene.apply(&config_maps(&[("a", "2")])).await;
+    assert_eq!(told.class(), Some(ExitClass::Refused));
+    assert!(told.message().contains("no-key-of-ours"), "{}", told.message());
+    assert_eq!(writes(&scene), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn f15_a_refused_object_fails_alone_and_is_not_recorded() {
+    let scene = Scene::new();
+    let denied = Fault::status(403, "Forbidden", "admission webhook \"policy\" denied the request: no c5");
+    scene.sandbox.inject(When::verb("patch").resource("configmaps").name("c5"), denied);
+    let told = scene.apply(&set_of(10)).await;
+    assert_eq!(told.class(), Some(ExitClass::Failed));
+    assert!(matches!(told.outcome("c5"), Some(Outcome::Failed(_))));
+    assert_eq!(scene.recorded().len(), 9);
+    assert_eq!(scene.marked().len(), 9);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prune_that_is_refused_stays_on_record_and_is_done_by_the_next_run() {
+    let scene = Scene::new();
+    scene.apply(&config_maps(&[("a", "1"), ("b", "1")])).await;
+    let denied = Fault::status(403, "Forbidden", "admission webhook \"policy\" denied the request: keep b");
+    let rule = scene.sandbox.inject(When::verb("delete").resource("configmaps").name("b"), denied);
+    let told = scene.apply(&config_maps(&[("a", "1")])).await;
+    assert_eq!(told.class(), Some(ExitClass::Failed));
+    assert!(scene.recorded().contains("b"));
+    scene.sandbox.heal(rule);
+    scene.apply(&config_maps(&[("a", "1")])).await;
+    assert!(!scene.recorded().contains("b") && !scene.marked().contains("b"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn pruning_more_than_half_of_a_big_set_is_refused_before_any_write() {
+    let scene = Scene::new();
+    scene.apply(&set_of(30)).await;
+    let told = scene.apply(&set_of(5)).await;
+    assert_eq!(told.class(), Some(ExitClass::Refused));
+    assert!(told.message().contains("--prune-max"), "{}", told.message());
+    assert_eq!((scene.marked().len(), scene.recorded().len()), (30, 30));
+    let mut options = Scene::tracked();
+    options.tracking.guard.max = kubesettle::inventory::PruneMax::parse("25").unwrap();
+    let told = scene.run(Operation::Apply, &set_of(5), options).await;
+    assert_eq!(told.class(), Some(ExitClass::Ok), "{}", told.message());
+    assert_eq!(scene.marked().len(), 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_empty_input_does_not_prune_everything() {
+    let scene = Scene::new();
+    scene.apply(&config_maps(&[("a", "1")])).await;
+    let told = scene.apply("").await;
+    assert_eq!(told.class(), Some(ExitClass::Refused));
+    assert!(scene.marked().contains("a"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn f24_two_runs_of_one_set_follow_one_another() {
+    let scene = Scene::new();
+    let (a, b) = (config_maps(&[("a", "1")]), config_maps(&[("a", "1"), ("b", "1")]));
+    let (first, second) = tokio::join!(scene.apply(&a), scene.apply(&b));
+    assert_eq!((first.class(), second.class()), (Some(ExitClass::Ok), Some(ExitClass::Ok)));
+    scene.assert_nothing_lost("after both");
+    let told = scene.apply(&b).await;
+    assert_eq!(told.class(), Some(ExitClass::Ok));
+    assert_eq!(scene.recorded().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn f40_destroying_twice_or_nothing_is_no_error() {
+    let scene = Scene::new();
+    scene.apply(&set_of(3)).await;
+    for _ in 0..2 {
+        let told = scene.destroy().await;
+        assert_eq!(told.class(), Some(ExitClass::Ok), "{}", told.message());
+        assert!(scene.marked().is_empty());
+        assert!(scene.sandbox.get("configmaps", "default", SET).is_none(), "the record is gone last");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_set_past_two_thousand_objects_is_recorded_in_parts() {
+    let scene = Scene::new();
+    let told = scene.apply(&set_of(2_100)).await;
+    assert_eq!(told.class(), Some(ExitClass::Ok), "{}", told.message());
+    assert!(scene.sandbox.get("configmaps", "default", "shop-1").is_some());
+    let told = scene.destroy().await;
+    assert_eq!(told.class(), Some(ExitClass::Ok), "{}", told.message());
+    assert!(scene.marked().is_empty());
+    assert!(scene.sandbox.get("configmaps", "default", "shop-1").is_none());
+}
