@@ -31,6 +31,8 @@ mod failure;
 mod faults;
 mod json;
 mod kinds;
+#[cfg(feature = "listen")]
+mod listen;
 mod log;
 mod read;
 mod sandbox;
@@ -44,6 +46,8 @@ mod write;
 
 pub use answer::{Body, BoxError};
 pub use faults::{Fault, FaultId, When};
+#[cfg(feature = "listen")]
+pub use listen::Listening;
 pub use log::Logged;
 pub use sandbox::{Builder, Sandbox};
 pub use service::Service;

@@ -13,10 +13,10 @@ pub(super) fn look(store: &mut Store, look: &Look) {
         delete_object(store, &look.resource, &look.key, Propagation::Background, None);
         return;
     }
-    let value = object.value();
-    if at(&value, &["metadata", "deletionTimestamp"]).is_null() {
+    if !object.terminating {
         return;
     }
+    let value = object.value();
     let has =
         |name: &str| list(&value, &["metadata", "finalizers"]).iter().any(|finalizer| finalizer == name);
     if has(ORPHAN) {

@@ -17,7 +17,6 @@ pub(crate) use history::{Change, Event, History};
 pub(crate) use object::{Form, Key, Mould, Object};
 
 use crate::clock::Clock;
-use crate::json::text;
 use crate::kinds::{Kind, resource_id};
 use crate::settings::Settings;
 use crate::streams::Streams;
@@ -282,8 +281,7 @@ impl Store {
 
     /// The namespace's state, when there is such a namespace.
     pub(crate) fn namespace_terminating(&self, name: &str) -> Option<bool> {
-        let object = self.get("namespaces", &Key::new("", name))?;
-        Some(!text(&object.value(), &["metadata", "deletionTimestamp"]).is_empty())
+        Some(self.get("namespaces", &Key::new("", name))?.terminating)
     }
 }
 

@@ -33,6 +33,8 @@ pub(crate) struct Object {
     pub(crate) labels: Arc<BTreeMap<String, String>>,
     /// Uids of its owners.
     pub(crate) owners: Arc<[Box<str>]>,
+    /// It has a deletion timestamp.
+    pub(crate) terminating: bool,
     body: Body,
 }
 
@@ -85,6 +87,7 @@ impl Object {
             version: text(value, &["metadata", "resourceVersion"]).parse().unwrap_or(0),
             labels: Arc::new(labels.collect()),
             owners: owners.iter().map(|owner| text(owner, &["uid"]).into()).collect(),
+            terminating: value["metadata"]["deletionTimestamp"].is_string(),
             body: Body::Json(Bytes::from(value.to_string())),
         }
     }
@@ -96,6 +99,7 @@ impl Object {
             version,
             labels: mould.labels.clone(),
             owners: Arc::from([]),
+            terminating: false,
             body: Body::Cast(mould),
         }
     }

@@ -226,13 +226,6 @@ fn counts(kind: &Kind, live: &Value, new: &Value) -> bool {
     if !kind.generation && !kind.custom {
         return false;
     }
-    let plain = |value: &Value| {
-        let mut value = value.clone();
-        remove(&mut value, &["metadata"]);
-        if kind.status || !kind.custom {
-            remove(&mut value, &["status"]);
-        }
-        value
-    };
-    plain(live) != plain(new)
+    let but: &[&str] = if kind.status || !kind.custom { &["metadata", "status"] } else { &["metadata"] };
+    !managed::same_fields(live, new, but)
 }

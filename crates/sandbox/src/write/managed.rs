@@ -1,6 +1,6 @@
 //! `metadata.managedFields`: who owns which fields.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::fields::{self, Fields};
 use super::schema::Shape;
@@ -223,19 +223,27 @@ fn strip(fields: &mut Fields, subresource: &str) {
     }
 }
 
-/// True when two objects are the same but for the times at which managers wrote.
+/// True when two objects are the same but for their versions and the times at which managers wrote.
 pub(crate) fn same(a: &Value, b: &Value) -> bool {
-    let plain = |value: &Value| {
-        let mut value = value.clone();
-        crate::json::remove(&mut value, &["metadata", "managedFields"]);
-        crate::json::remove(&mut value, &["metadata", "resourceVersion"]);
-        value
-    };
-    let managers = |value: &Value| {
-        let mut entries = read(value);
-        entries.iter_mut().for_each(|entry| entry.time.clear());
-        entries.sort_by(|a, b| (a.order(), &a.subresource).cmp(&(b.order(), &b.subresource)));
-        entries
-    };
-    plain(a) == plain(b) && managers(a) == managers(b)
+    if !same_fields(a, b, &["metadata"]) {
+        return false;
+    }
+    let (a_meta, b_meta) = (&a["metadata"], &b["metadata"]);
+    same_fields(a_meta, b_meta, &["managedFields", "resourceVersion"])
+        && (a_meta["managedFields"] == b_meta["managedFields"] || managers(a) == managers(b))
+}
+
+/// True when two objects have the same fields, leaving some out of account.
+pub(crate) fn same_fields(a: &Value, b: &Value, but: &[&str]) -> bool {
+    let (Some(a), Some(b)) = (a.as_object(), b.as_object()) else { return a == b };
+    let all = |map: &Map<String, Value>| map.keys().filter(|name| !but.contains(&name.as_str())).count();
+    let same = |(name, value): (&String, &Value)| but.contains(&name.as_str()) || b.get(name) == Some(value);
+    all(a) == all(b) && a.iter().all(same)
+}
+
+fn managers(object: &Value) -> Vec<Entry> {
+    let mut entries = read(object);
+    entries.iter_mut().for_each(|entry| entry.time.clear());
+    entries.sort_by(|a, b| (a.order(), &a.subresource).cmp(&(b.order(), &b.subresource)));
+    entries
 }
