@@ -160,7 +160,7 @@ fn a_corrected_manifest_settles() {
     let world = World::new("mended");
     let bad =
         annotated(deployment_that("web", "image-pull-backoff"), "kubesettle.io/hold", "ImagePullBackOff=0");
-    world.settle(&["apply"]).input(stream(&[bad.clone()])).json().exits_with(1);
+    world.settle(&["apply"]).input(stream([&bad])).json().exits_with(1);
     let mut good = bad;
     good["spec"]["template"]["metadata"]["annotations"] = json!({});
     let lines = world.settle(&["apply"]).input(stream(&[good])).json();

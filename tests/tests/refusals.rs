@@ -99,22 +99,22 @@ fn f15_a_denied_object_fails_alone_with_the_policys_words() {
 }
 
 /// A namespace where neither pods nor claims fit.
-fn quota(world: &World, pods: u64) {
+fn quota(world: &World, pods: &str) {
     let quota = json!({
         "apiVersion": "v1",
         "kind": "ResourceQuota",
         "metadata": { "name": "small", "namespace": world.name() },
-        "spec": { "hard": { "pods": pods.to_string(), "persistentvolumeclaims": "0" } },
+        "spec": { "hard": { "pods": pods, "persistentvolumeclaims": "0" } },
     });
     shared().apply(&stream(&[quota]));
     wait_until("the quota to be in force", LIMIT, || {
-        world.get("v1", "resourcequotas", "small")["status"]["hard"]["pods"] == pods.to_string()
+        world.get("v1", "resourcequotas", "small")["status"]["hard"]["pods"] == pods
     });
 }
 
 fn f17_a_quota_fails_what_it_forbids_and_holds_up_what_lacks_pods() {
     let world = World::new("quota");
-    quota(&world, 0);
+    quota(&world, "0");
     let claim = json!({
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
@@ -135,10 +135,10 @@ fn f17_a_quota_fails_what_it_forbids_and_holds_up_what_lacks_pods() {
 
 fn f17_a_raised_quota_lets_the_wait_end() {
     let world = World::new("quota");
-    quota(&world, 0);
+    quota(&world, "0");
     let running = world.settle(&["apply", "-o", "json"]).input(stream(&[deployment("web")])).start();
     running.wait_for_output("QuotaExceeded", SOON);
-    quota(&world, 10);
+    quota(&world, "10");
     // The controller tries again ever more rarely; a new pod template makes it try now.
     world.ns.kubectl(&["rollout", "restart", "deployment", "web"]).success();
     Lines::of(running.finish(LIMIT)).all_settled();
