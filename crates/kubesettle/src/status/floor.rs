@@ -19,7 +19,8 @@ impl Floor {
     /// True when this state is at or after the write.
     ///
     /// Versions decide where both are numbers, as servers promise since 1.35 and have always done.
-    /// Else the uid and the generation do; absence is then believed only of a kind without them.
+    /// Else the uid and the generation do; absence is then believed only of a kind without them. An
+    /// answer to a single GET tells no version, so it may be from before the write.
     pub(crate) fn reached_by(&self, presence: &Presence) -> bool {
         match presence {
             // A kind that is not served is old news: we have just written an object of it.
@@ -27,7 +28,8 @@ impl Floor {
             Presence::Unknown(_) => true,
             Presence::Absent { as_of } => match (as_of, self.version) {
                 (Some(as_of), Some(version)) => *as_of >= version,
-                _ => true,
+                (None, Some(_)) => false,
+                (_, None) => true,
             },
             Presence::Present(digest) => {
                 let seen = digest.resource_version().parse::<u64>().ok();
@@ -80,5 +82,7 @@ mod tests {
     fn absence_from_before_the_write_is_not_believed() {
         assert!(!floor(Some(10)).reached_by(&Presence::Absent { as_of: Some(9) }));
         assert!(floor(Some(10)).reached_by(&Presence::Absent { as_of: Some(10) }));
+        assert!(!floor(Some(10)).reached_by(&Presence::Absent { as_of: None }));
+        assert!(floor(None).reached_by(&Presence::Absent { as_of: None }));
     }
 }

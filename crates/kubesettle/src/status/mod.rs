@@ -323,15 +323,15 @@ impl Watcher {
 }
 
 impl Tracked {
-    /// True when the state is at or after the floor. Once that was so, a kind that is served no more
-    /// counts too: its CRD went.
+    /// True when the state is at or after the floor. Once that was so, what tells no version counts
+    /// too: that the kind is served no more, because its CRD went, or that a GET found nothing.
     fn catch_up(&mut self) -> bool {
         let Some(floor) = &self.floor else { return true };
         if floor.reached_by(&self.state.presence) {
             self.reached = true;
             return true;
         }
-        self.reached && matches!(self.state.presence, Presence::NotServed)
+        self.reached && matches!(self.state.presence, Presence::NotServed | Presence::Absent { as_of: None })
     }
 }
 
