@@ -164,7 +164,7 @@ pub enum Fault {
     EndBody(usize),
     /// After so many bytes nothing more comes, not even an end.
     HangBody(usize),
-    /// All events are forgotten before the request is carried out.
+    /// The history is compacted before the request is carried out.
     Compact,
     /// A watch ends like this some time after it was opened.
     EndWatch(Duration, WatchEnd),

@@ -22,6 +22,19 @@
 //! # }
 //! ```
 
+//!
+//! # What is simplified
+//!
+//! * Bodies are JSON; YAML, protobuf, CBOR, tables and gzip are not spoken, and there is no OpenAPI.
+//! * Users have plain rules in place of Roles and bindings. There are no webhooks, policies or quotas.
+//! * JSON patches, collections deleted at once, logs, exec and the scale subresource are refused.
+//! * Fields of common kinds are known one by one; deep inside rare ones (affinity, CSI volumes, Ingress rules)
+//!   anything goes. Rules for values are those that tests meet, not all of them.
+//! * A custom kind has the schema of its stored version; versions differ in their name only.
+//! * There are no autoscalers, no endpoints, no load balancers, no CronJobs that start Jobs.
+//!
+//! What is claimed to be the same is in [`conformance`], as data that runs against both.
+
 mod answer;
 mod ask;
 mod clock;

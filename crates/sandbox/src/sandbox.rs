@@ -29,6 +29,7 @@ pub struct Sandbox(pub(crate) Arc<Inner>);
 pub struct Builder {
     settings: Settings,
     users: Users,
+    storage_class: Option<String>,
 }
 
 impl Builder {
@@ -36,6 +37,13 @@ impl Builder {
     #[must_use]
     pub fn epoch(mut self, epoch: SystemTime) -> Self {
         self.settings.epoch = epoch.duration_since(UNIX_EPOCH).unwrap_or_default();
+        self
+    }
+
+    /// A StorageClass that makes volumes, and that claims without a class get. Without one, claims stay pending.
+    #[must_use]
+    pub fn default_storage_class(mut self, name: &str) -> Self {
+        self.storage_class = Some(name.to_owned());
         self
     }
 
@@ -95,6 +103,14 @@ impl Builder {
     #[must_use]
     pub fn namespace_controller(mut self, on: bool) -> Self {
         self.settings.namespaces = on;
+        self
+    }
+
+    /// Do namespaces get the ServiceAccount `default` and the ConfigMap `kube-root-ca.crt`, as in a real
+    /// cluster? Not by default.
+    #[must_use]
+    pub fn furnished_namespaces(mut self) -> Self {
+        self.settings.furnish = true;
         self
     }
 
@@ -168,6 +184,12 @@ impl Builder {
         }
         for index in 0..nodes {
             sandbox.create(node(index, cpu));
+        }
+        if let Some(name) = self.storage_class {
+            sandbox.create(json!({
+                "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "provisioner": "sandbox",
+                "metadata": { "name": name, "annotations": { "storageclass.kubernetes.io/is-default-class": "true" } },
+            }));
         }
         sandbox
     }
@@ -254,7 +276,7 @@ impl Sandbox {
         self.0.with(|state| state.store.version())
     }
 
-    /// Forgets all past events: older versions are expired from now on.
+    /// Compacts the history: older versions are expired from now on. Watches that are open go on.
     pub fn compact(&self) {
         self.0.with(|state| state.store.compact());
     }

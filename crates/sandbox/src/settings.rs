@@ -14,6 +14,8 @@ pub(crate) struct Settings {
     pub(crate) workloads: bool,
     pub(crate) collector: bool,
     pub(crate) namespaces: bool,
+    /// New namespaces get a service account and the cluster's certificates.
+    pub(crate) furnish: bool,
     pub(crate) volumes: bool,
     pub(crate) crds: bool,
     /// From the creation of a CRD until it is `Established`.
@@ -43,6 +45,7 @@ impl Default for Settings {
             workloads: true,
             collector: true,
             namespaces: true,
+            furnish: false,
             volumes: true,
             crds: true,
             crd_established: Duration::from_millis(50),

@@ -231,3 +231,15 @@ pub(super) fn condition_reason<'a>(object: &'a Value, kind: &str) -> &'a str {
         .find(|condition| text(condition, &["type"]) == kind)
         .map_or("", |condition| text(condition, &["reason"]))
 }
+
+/// A number, or a percentage of `of`.
+pub(super) fn share(value: &Value, of: i64, up: bool) -> i64 {
+    match value {
+        Value::Number(number) => number.as_i64().unwrap_or(0),
+        Value::String(text) => {
+            let percent: i64 = text.trim_end_matches('%').parse().unwrap_or(0);
+            if up { (percent * of + 99) / 100 } else { percent * of / 100 }
+        }
+        _ => 0,
+    }
+}

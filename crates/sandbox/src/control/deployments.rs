@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::act::{
-    self, MANAGER, counts, edit, event, is_terminating, set_status, template_hash, updated_condition,
+    self, MANAGER, counts, edit, event, is_terminating, set_status, share, template_hash, updated_condition,
 };
 use crate::json::{at, number, set, text};
 use crate::store::{Key, Store};
@@ -69,18 +69,6 @@ impl Rollout {
         // One of them must leave room.
         let unavailable = if surge == 0 && unavailable == 0 { 1 } else { unavailable.min(wanted) };
         Self { wanted, surge, unavailable }
-    }
-}
-
-/// A number, or a percentage of `of`.
-fn share(value: &Value, of: i64, up: bool) -> i64 {
-    match value {
-        Value::Number(number) => number.as_i64().unwrap_or(0),
-        Value::String(text) => {
-            let percent: i64 = text.trim_end_matches('%').parse().unwrap_or(0);
-            if up { (percent * of + 99) / 100 } else { percent * of / 100 }
-        }
-        _ => 0,
     }
 }
 

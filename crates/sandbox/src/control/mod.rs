@@ -2,6 +2,8 @@
 //! again; so what they do depends on the store and the clock alone.
 
 mod act;
+mod apiservices;
+mod budgets;
 mod claims;
 mod collect;
 mod containers;
@@ -41,13 +43,15 @@ fn look_at(store: &mut Store, look: &Look) {
     let settings = &store.settings;
     let (workloads, volumes) = (settings.workloads, settings.volumes);
     let (namespaces, crds) = (settings.namespaces, settings.crds);
-    let rows: [(&str, bool, Controller); 9] = [
+    let rows: [(&str, bool, Controller); 11] = [
         ("pods", workloads, pods::look),
         ("replicasets.apps", workloads, replicasets::look),
         ("deployments.apps", workloads, deployments::look),
         ("statefulsets.apps", workloads, statefulsets::look),
         ("daemonsets.apps", workloads, daemonsets::look),
         ("jobs.batch", workloads, jobs::look),
+        ("poddisruptionbudgets.policy", workloads, budgets::look),
+        ("apiservices.apiregistration.k8s.io", workloads, apiservices::look),
         ("persistentvolumeclaims", volumes, claims::look),
         ("namespaces", namespaces, namespaces::look),
         ("customresourcedefinitions.apiextensions.k8s.io", crds, crds::look),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::act::{self, is_terminating, set_status};
 use super::condition;
@@ -20,7 +20,7 @@ const LAST: Duration = Duration::from_millis(200);
 pub(super) fn look(store: &mut Store, key: &Key) {
     let Some(namespace) = store.value(ID, key) else { return };
     if !is_terminating(&namespace) {
-        return;
+        return furnish(store, key);
     }
     let uid = text(&namespace, &["metadata", "uid"]).to_owned();
     let due = match store.marked(&uid, "swept") {
@@ -51,6 +51,20 @@ pub(super) fn look(store: &mut Store, key: &Key) {
     }
     let last = store.now + LAST;
     store.look_at(last, ID, key);
+}
+
+/// What every namespace of a real cluster has.
+fn furnish(store: &mut Store, key: &Key) {
+    if !store.settings.furnish {
+        return;
+    }
+    let metadata = |name: &str| json!({ "name": name, "namespace": &*key.name });
+    let account = json!({ "apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata("default") });
+    let roots = json!({
+        "apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata("kube-root-ca.crt"), "data": { "ca.crt": "" },
+    });
+    act::create(store, "serviceaccounts", act::MANAGER, account);
+    act::create(store, "configmaps", act::MANAGER, roots);
 }
 
 fn content(store: &Store, name: &str) -> Vec<(std::sync::Arc<str>, Key)> {

@@ -51,14 +51,6 @@ impl History {
         self.compacted = self.compacted.max(version);
     }
 
-    /// Forgets the events up to `version`.
-    pub(crate) fn compact(&mut self, version: u64) {
-        self.compacted = self.compacted.max(version);
-        while self.events.front().is_some_and(|event| event.version <= version) {
-            self.drop_first();
-        }
-    }
-
     fn drop_first(&mut self) {
         self.dropped = self.events.pop_front().map_or(self.dropped, |event| event.version);
     }

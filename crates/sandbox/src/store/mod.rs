@@ -268,10 +268,10 @@ impl Store {
         self.changed.send_modify(|count| *count += 1);
     }
 
-    /// Forgets all events: older versions can be neither watched nor listed any more.
+    /// Older versions can be neither watched nor listed from now on; watches that are open go on.
     pub(crate) fn compact(&mut self) {
         let version = self.version;
-        self.resources.values_mut().for_each(|resource| resource.history.compact(version));
+        self.resources.values_mut().for_each(|resource| resource.history.refuse_before(version));
     }
 
     /// Looks for `name` in a namespace of a resource given by group and plural.

@@ -4,6 +4,7 @@
 mod access;
 mod client;
 mod conformance;
+mod faults;
 mod listening;
 mod running;
 mod watching;

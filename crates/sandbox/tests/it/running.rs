@@ -456,3 +456,64 @@ async fn claims_are_bound_when_their_class_can() {
     let again = client.apply(path, &claim("fast")).await.expect(200);
     assert_eq!(again.json["metadata"]["resourceVersion"], bound["metadata"]["resourceVersion"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_crd_with_a_new_version_serves_its_objects_in_both() {
+    let (sandbox, client) = start();
+    let mut definition = crd(json!({ "type": "string" }));
+    client.apply(CRD, &definition).await.expect(201);
+    sleep(Duration::from_secs(1)).await;
+    client.apply(&format!("{FOOS}/a"), &foo("a", 1)).await.expect(201);
+    let mut newer = definition["spec"]["versions"][0].clone();
+    newer["name"] = json!("v2");
+    newer["storage"] = json!(false);
+    definition["spec"]["versions"] = json!([definition["spec"]["versions"][0], newer]);
+    client.apply(CRD, &definition).await.expect(200);
+    sleep(Duration::from_secs(1)).await;
+    let two = client.get(&FOOS.replace("v1", "v2")).await.expect(200);
+    assert_eq!(
+        (&two.json["apiVersion"], &two.json["items"][0]["apiVersion"]),
+        (&json!("g.io/v2"), &json!("g.io/v2"))
+    );
+    let group = client.get("/apis/g.io").await.expect(200);
+    assert_eq!(group.json["preferredVersion"]["version"], "v2");
+    definition["spec"]["versions"][1]["served"] = json!(false);
+    client.apply(CRD, &definition).await.expect(200);
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(client.get(&FOOS.replace("v1", "v2")).await.expect(404).text, "404 page not found\n");
+    client.get(FOOS).await.expect(200);
+    assert_eq!(sandbox.list("foos.g.io", "").len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn budgets_and_api_services_have_a_status() {
+    let sandbox = Sandbox::builder().furnished_namespaces().default_storage_class("standard").build();
+    let client = Client::new(&sandbox);
+    client.apply(&format!("{DEPLOYMENTS}/web"), &deployment("web", 3)).await.expect(201);
+    let budget = json!({
+        "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": { "name": "web" },
+        "spec": { "minAvailable": 1, "selector": { "matchLabels": { "app": "web" } } },
+    });
+    client.apply("/apis/policy/v1/namespaces/default/poddisruptionbudgets/web", &budget).await.expect(201);
+    let api = json!({
+        "apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": { "name": "v1.x.io" },
+        "spec": { "group": "x.io", "version": "v1", "service": { "namespace": "default", "name": "x" } },
+    });
+    client.apply("/apis/apiregistration.k8s.io/v1/apiservices/v1.x.io", &api).await.expect(201);
+    sleep(Duration::from_secs(4)).await;
+    let status = sandbox.get("poddisruptionbudgets.policy", "default", "web").unwrap()["status"].clone();
+    assert_eq!((&status["currentHealthy"], &status["disruptionsAllowed"]), (&json!(3), &json!(2)));
+    let api = sandbox.get("apiservices.apiregistration.k8s.io", "", "v1.x.io").unwrap();
+    assert_eq!(condition(&api, "Available")["reason"], "ServiceNotFound");
+    assert!(sandbox.get("configmaps", "default", "kube-root-ca.crt").is_some());
+    let claim = json!({
+        "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": { "name": "data" },
+        "spec": { "accessModes": ["ReadWriteOnce"], "resources": { "requests": { "storage": "1Gi" } } },
+    });
+    client.apply("/api/v1/namespaces/default/persistentvolumeclaims/data", &claim).await.expect(201);
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(
+        sandbox.get("persistentvolumeclaims", "default", "data").unwrap()["spec"]["storageClassName"],
+        "standard"
+    );
+}

@@ -153,3 +153,21 @@ async fn a_hundred_thousand_objects_are_listed_and_watched() {
     assert_eq!(one.json["metadata"]["labels"]["app"], "x");
     assert_eq!(one.json["metadata"]["name"], "foreign-99999");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_compaction_does_not_disturb_an_open_watch_but_a_reader_that_is_too_slow_is_told() {
+    let sandbox = Sandbox::builder().history(3).build();
+    let client = Client::new(&sandbox);
+    let write =
+        async |value: &str| client.apply(&format!("{MAPS}/a"), &config_map("a", json!({ "k": value }))).await;
+    let mut lines = client.watch(&format!("{MAPS}?watch=1")).await;
+    write("0").await;
+    sandbox.compact();
+    write("1").await;
+    assert_eq!(lines.take(2).await, ["ADDED a", "MODIFIED a"]);
+    for value in ["2", "3", "4", "5"] {
+        write(value).await;
+    }
+    assert_eq!(Lines::short(&lines.next().await), "ERROR");
+    assert_eq!(lines.next().await, Next::End);
+}
