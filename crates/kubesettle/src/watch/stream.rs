@@ -214,6 +214,16 @@ impl Runner {
         self.wanted = self.task.interest.borrow_and_update().clone();
     }
 
+    /// Tells that everything wanted has been asked for. If more is wanted by now, that would be taken
+    /// for absent: then the next round tells it.
+    fn synced(&mut self) -> bool {
+        let complete = self.wanted.covers(&self.task.interest.borrow());
+        if complete {
+            self.changes.push(Change::Synced);
+        }
+        complete
+    }
+
     async fn list(&mut self, token: Option<String>, whole: bool) -> Result<Outcome, HubGone> {
         if token.is_none() {
             self.refresh_interest();
@@ -244,7 +254,7 @@ impl Runner {
         if next.is_none() {
             self.version = Some(version.as_str().into());
             self.changes.push(Change::Version(version.as_str().into()));
-            self.changes.push(Change::Synced);
+            self.synced();
             self.out_of_touch = false;
         }
         self.flush().await?;
@@ -327,7 +337,7 @@ impl Runner {
                     if initial_end && !synced {
                         synced = true;
                         self.out_of_touch = false;
-                        self.changes.push(Change::Synced);
+                        self.synced();
                     }
                 }
                 Ok(Line::Error(error)) => break Why::Error(error),
@@ -390,7 +400,7 @@ impl Runner {
                 .iter()
                 .flat_map(|(namespace, names)| names.iter().map(|name| (namespace.clone(), name.clone())))
                 .collect();
-            let mut failed = None;
+            let (mut failed, mut complete) = (None, true);
             for (namespace, name) in names {
                 let task = &self.task;
                 match task.cluster.get(&task.resource, &namespace, &name, task.content).await {
@@ -412,7 +422,7 @@ impl Runner {
             match failed {
                 None => {
                     self.out_of_touch = false;
-                    self.changes.push(Change::Synced);
+                    complete = self.synced();
                 }
                 Some(error) if error.class.passes() => self.changes.push(Change::Gap(error)),
                 Some(error) => {
@@ -421,6 +431,9 @@ impl Runner {
                 }
             }
             self.flush().await?;
+            if !complete {
+                continue;
+            }
             pause = if changed { POLL.0 } else { (pause * 2).min(POLL.1) };
             sleep(pause).await;
         }
