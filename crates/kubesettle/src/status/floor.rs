@@ -26,7 +26,7 @@ impl Floor {
             // A kind that is not served is old news: we have just written an object of it.
             Presence::Pending | Presence::NotServed => false,
             Presence::Unknown(_) => true,
-            Presence::Absent { as_of } => match (as_of, self.version) {
+            Presence::Absent { as_of, .. } => match (as_of, self.version) {
                 (Some(as_of), Some(version)) => *as_of >= version,
                 (None, Some(_)) => false,
                 (_, None) => true,
@@ -80,9 +80,9 @@ mod tests {
 
     #[test]
     fn absence_from_before_the_write_is_not_believed() {
-        assert!(!floor(Some(10)).reached_by(&Presence::Absent { as_of: Some(9) }));
-        assert!(floor(Some(10)).reached_by(&Presence::Absent { as_of: Some(10) }));
-        assert!(!floor(Some(10)).reached_by(&Presence::Absent { as_of: None }));
-        assert!(floor(None).reached_by(&Presence::Absent { as_of: None }));
+        assert!(!floor(Some(10)).reached_by(&Presence::Absent { as_of: Some(9), last: None }));
+        assert!(floor(Some(10)).reached_by(&Presence::Absent { as_of: Some(10), last: None }));
+        assert!(!floor(Some(10)).reached_by(&Presence::Absent { as_of: None, last: None }));
+        assert!(floor(None).reached_by(&Presence::Absent { as_of: None, last: None }));
     }
 }

@@ -331,7 +331,8 @@ impl Tracked {
             self.reached = true;
             return true;
         }
-        self.reached && matches!(self.state.presence, Presence::NotServed | Presence::Absent { as_of: None })
+        self.reached
+            && matches!(self.state.presence, Presence::NotServed | Presence::Absent { as_of: None, .. })
     }
 }
 
@@ -341,7 +342,7 @@ fn judge(tracked: &mut Tracked, facts: &Facts, policy: &Policy, now: kstatus::Ti
         Presence::NotServed => {
             return Some(Verdict { message: String::from("kind not served"), ..Verdict::not_found() });
         }
-        Presence::Absent { .. } => return Some(Verdict::not_found()),
+        Presence::Absent { last, .. } => return Some(absent(tracked, last.as_deref(), facts, policy, now)),
         Presence::Unknown(error) => return Some(Verdict::unknown(error.message.to_string())),
         Presence::Present(digest) => digest,
     };
@@ -353,6 +354,27 @@ fn judge(tracked: &mut Tracked, facts: &Facts, policy: &Policy, now: kstatus::Ti
             Some(Verdict::unknown(format!("contact is lost: {error}")))
         }
         _ => Some(verdict),
+    }
+}
+
+/// An object that is gone. A Job may be taken away as soon as it has finished: how it ended is read off
+/// its last state, and if that was never seen, nobody can tell.
+fn absent(
+    tracked: &Tracked,
+    last: Option<&Digest>,
+    facts: &Facts,
+    policy: &Policy,
+    now: kstatus::Timestamp,
+) -> Verdict {
+    if tracked.floor.is_none() || !tracked.id.group_kind().is("batch", "Job") {
+        return Verdict::not_found();
+    }
+    let around = Surroundings { children: &[], events: &[], facts, now, policy };
+    let ended = last.map(|last| kstatus::assess(last, &around, &mut History::default()));
+    match ended.filter(|verdict| matches!(verdict.status, Status::Current | Status::Failed)) {
+        Some(ended) => ended,
+        None if last.is_none() => Verdict::unknown("the Job is gone, and how it ended was not seen"),
+        None => Verdict::not_found(),
     }
 }
 

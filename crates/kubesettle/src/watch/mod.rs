@@ -101,6 +101,8 @@ pub enum Presence {
     Absent {
         /// The resourceVersion up to which this is known, where the server uses numbers.
         as_of: Option<u64>,
+        /// Its last state, when it was seen to go.
+        last: Option<Arc<Digest>>,
     },
     /// The server does not know its kind.
     NotServed,

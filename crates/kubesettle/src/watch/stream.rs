@@ -326,6 +326,8 @@ impl Runner {
                     self.undecodable = 0;
                     self.version = Some((*item.version).into());
                     if self.wanted.wants(&item) {
+                        // What it was when it went may be all that is ever seen of it.
+                        self.upsert(&item);
                         self.changes.push(Change::Version((*item.version).into()));
                         self.changes.push(Change::Gone(item.uid));
                     }

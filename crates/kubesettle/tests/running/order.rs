@@ -162,3 +162,35 @@ async fn f01_a_custom_resource_waits_for_its_kind_and_is_never_said_to_be_missin
     });
     assert_eq!(missing, None);
 }
+
+fn job(name: &str, outcome: &str) -> String {
+    format!(
+        "---\napiVersion: batch/v1\nkind: Job\nmetadata: {{name: {name}, namespace: default}}\nspec:\n  ttlSecondsAfterFinished: 0\n  backoffLimit: 0\n  template:\n    metadata: {{annotations: {{kubesettle.test/outcome: \"{outcome}\"}}}}\n    spec: {{restartPolicy: Never, containers: [{{name: c, image: \"example.test/img:1\"}}]}}\n"
+    )
+}
+
+/// Removes a Job in the moment it has finished, as its TTL of zero does.
+async fn sweep_finished_jobs(sandbox: sandbox::Sandbox) {
+    loop {
+        for job in sandbox.list("jobs.batch", "default") {
+            let conditions = job["status"]["conditions"].as_array().cloned().unwrap_or_default();
+            let over = conditions.iter().any(|c| matches!(c["type"].as_str(), Some("Complete" | "Failed")));
+            if over {
+                sandbox.delete("jobs.batch", "default", job["metadata"]["name"].as_str().unwrap());
+            }
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f30_a_job_that_is_removed_when_it_ends_is_judged_by_how_it_ended() {
+    let scene = Scene::new();
+    let sweeper = tokio::spawn(sweep_finished_jobs(scene.sandbox.clone()));
+    let text = format!("{}{}", job("succeeds", ""), job("fails", "exit-1"));
+    let told = scene.run(Operation::Apply, &text, Scene::options()).await;
+    sweeper.abort();
+    assert_eq!(told.conclusions()["succeeds"], Conclusion::Settled, "{:?}", told.events);
+    assert_eq!(told.conclusions()["fails"], Conclusion::Failed);
+    assert_eq!(told.class(), Some(ExitClass::Failed));
+}

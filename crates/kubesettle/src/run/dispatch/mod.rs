@@ -289,6 +289,10 @@ impl Dispatcher {
         let verdict = self.watcher.verdict(self.nodes[node].target)?;
         match (self.is_wanted(node), verdict.status) {
             (true, Status::Failed | Status::NotFound) => Some(Conclusion::Failed),
+            // It is gone, and nobody can tell how it ended.
+            (true, Status::Unknown) if matches!(self.presence(node), Presence::Absent { .. }) => {
+                Some(Conclusion::Unknown)
+            }
             _ => None,
         }
     }

@@ -24,6 +24,7 @@ impl Task {
                 }
                 Change::Gone(uid) => {
                     if let Some(digest) = self.store.remove(id, uid) {
+                        self.note_last(&digest);
                         self.touch(&digest);
                     }
                 }
@@ -103,6 +104,14 @@ impl Task {
             let target = ObjectId::new(kind.clone(), digest.namespace().unwrap_or_default(), digest.name());
             let marks = self.targets.get(&target).and_then(|watched| watched.marks.clone());
             self.identify(id, kind.clone(), &digest, marks);
+        }
+    }
+
+    /// Keeps the last state of a target that is gone.
+    fn note_last(&mut self, digest: &Arc<Digest>) {
+        let target = digest.uid().and_then(|uid| self.target_of.get(&uid));
+        if let Some(watched) = target.and_then(|target| self.targets.get_mut(target)) {
+            watched.last = Some(digest.clone());
         }
     }
 }

@@ -75,7 +75,7 @@ impl Task {
         }
         match watched.uid.and_then(|uid| self.store.get(uid)) {
             Some(digest) => Presence::Present(digest.clone()),
-            None if key.synced => Presence::Absent { as_of: key.version },
+            None if key.synced => Presence::Absent { as_of: key.version, last: watched.last.clone() },
             None => key.gap.clone().map_or(Presence::Pending, Presence::Unknown),
         }
     }

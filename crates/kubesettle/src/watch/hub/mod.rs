@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use kstatus::{Kind, Uid};
+use kstatus::{Digest, Kind, Uid};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, sleep_until};
@@ -84,6 +84,8 @@ struct Watched {
     key: Option<u32>,
     uid: Option<Uid>,
     marks: Option<Arc<Marks>>,
+    /// Its last state, once it is gone.
+    last: Option<Arc<Digest>>,
     subscribers: Vec<u32>,
     /// Who wants its children.
     curious: HashSet<u32>,
@@ -232,6 +234,7 @@ impl Task {
                     key: None,
                     uid: None,
                     marks: None,
+                    last: None,
                     subscribers: Vec::new(),
                     curious: HashSet::new(),
                     child_keys: Vec::new(),
