@@ -10,6 +10,7 @@ tests![
     f18_an_object_in_a_forbidden_namespace_fails_alone,
     f18_without_list_and_watch_objects_are_polled_by_name,
     f18_without_watch_the_failure_is_explained_too,
+    f18_without_watch_a_deletion_is_noticed_too,
     f18_rights_on_names_alone_are_enough,
     f18_a_reader_can_look,
     f18_what_may_not_be_seen_is_unknown,
@@ -120,7 +121,11 @@ fn f18_without_list_and_watch_objects_are_polled_by_name() {
     let again = place.settle(&user, &["apply"]).input(set.clone()).json();
     again.all_settled();
     assert_eq!(again.summary("Apply")["unchanged"], 3, "{again:#}");
-    place.settle(&user, &["destroy"]).input(set).json().all_settled();
+    let gone = place.settle(&user, &["destroy"]).input(set).json();
+    gone.all_settled();
+    // What was not asked for yet is not taken for gone.
+    assert_eq!(gone.summary("Delete")["deleted"], 3, "{gone:#}");
+    assert_eq!(place.ns.kubectl(&["get", "deployments", "-o", "name"]).success(), "");
 }
 
 fn f18_without_watch_the_failure_is_explained_too() {
@@ -135,6 +140,21 @@ fn f18_without_watch_the_failure_is_explained_too() {
     lines.exits_with(1);
     assert_eq!(lines.conclusion("Deployment/image"), "Failed");
     assert!(lines.message("Deployment/image").contains("ImagePullBackOff"), "{lines:#}");
+}
+
+fn f18_without_watch_a_deletion_is_noticed_too() {
+    let place = Place::new();
+    let user = poller(&place);
+    let set = stream(&[deployment_that("stuck", "never-ready")]);
+    let running = place.settle(&user, &["apply", "-o", "json", "--timeout=90s"]).input(set).start();
+    running.wait_for_output("\"have\":0,\"want\":1", SOON);
+    place.ns.kubectl(&["delete", "deployment", "stuck"]).success();
+    let lines = Lines::of(running.finish(e2e::LIMIT));
+    lines.exits_with(1);
+    assert_eq!(
+        (lines.status("Deployment/stuck"), lines.conclusion("Deployment/stuck")),
+        ("NotFound", "Failed")
+    );
 }
 
 fn f18_rights_on_names_alone_are_enough() {
