@@ -49,6 +49,7 @@ const STATES: &[(&str, &str, Status)] = &[
         InProgress,
     ),
     ("cert-manager.io/v1 Certificate", "{}", InProgress),
+    ("cert-manager.io/v1 Certificate", "Active", InProgress),
     (
         "cert-manager.io/v1 CertificateRequest",
         "conditions: [{type: Ready, status: 'False', reason: Failed}]",

@@ -254,6 +254,16 @@ fn what_is_no_object_is_an_error() {
 }
 
 #[test]
+fn a_status_that_nobody_can_read_says_no_more_than_none() {
+    for status in [json!(null), json!({}), json!({"conditions": 3}), json!({"conditions": [null, {}]})] {
+        let object = json!({"apiVersion": "example.com/v1", "kind": "Widget", "status": status,
+            "metadata": {"creationTimestamp": Timestamp::from_seconds(NOW).to_string()}});
+        let verdict = judge(&object);
+        assert_eq!((verdict.status, verdict.reason.as_str()), (Status::InProgress, "NoStatus"), "{object}");
+    }
+}
+
+#[test]
 fn deep_nesting_is_no_trouble() {
     for (open, close) in [("[", "]"), ("{\"status\":", "}")] {
         let deep = format!("{}1{}", open.repeat(50_000), close.repeat(50_000));

@@ -201,6 +201,9 @@ fn short(name: &str) -> String {
 /// Nobody has said anything yet.
 pub(super) fn silent(view: &View<'_>, expected: Expected) -> Option<Telling> {
     let says = |(name, leaf): &(Cow<'_, str>, Leaf<'_>)| {
+        if name == "conditions" {
+            return !view.conditions().is_empty();
+        }
         let nothing = |text| matches!(text, "{}" | "[]" | "\"\"");
         let empty = leaf.raw().is_none_or(nothing) || leaf.int() == Some(0);
         !empty && name != "observedGeneration"
@@ -211,8 +214,9 @@ pub(super) fn silent(view: &View<'_>, expected: Expected) -> Option<Telling> {
     if kinds::is_built_in(view.kind) {
         return Some(Telling::new("Resource is current").reason("ResourceCurrent"));
     }
-    // A status that is a word or a list is nobody's promise of conditions.
-    let odd = view.status_leaf.is_some() && !view.status_leaf.is_object();
+    // A status that is a word or a list is nobody's promise of conditions; a kind that surely gets
+    // some has them still to come.
+    let odd = view.status_leaf.is_some() && !view.status_leaf.is_object() && expected != Expected::Surely;
     let telling = Telling::new("Resource is current: no status reported");
     Some(if odd { telling } else { telling.open(Open::Silent(expected)) })
 }

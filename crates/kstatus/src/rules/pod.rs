@@ -191,6 +191,10 @@ fn not_ready(view: &View<'_>) -> Telling {
 }
 
 fn findings(view: &View<'_>) -> Vec<Finding> {
+    // A pod that is ready, though being resized, is in no trouble that could fail it.
+    if phase(view, "Running") && view.conditions().holds("Ready").is_some() {
+        return Vec::new();
+    }
     let mut findings = containers::findings(view);
     if let Some(condition) = unscheduled(view, "Unschedulable") {
         let said = condition.message().unwrap_or("no node fits".into());

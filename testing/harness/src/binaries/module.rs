@@ -19,10 +19,12 @@ pub enum Binary {
     Kapply,
     /// The bare client that a benchmark starts from.
     Floor,
+    /// What the Go library kstatus says about objects, line by line.
+    Oracle,
 }
 
 impl Binary {
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 9] = [
         Self::Etcd,
         Self::KubeApiserver,
         Self::KubeControllerManager,
@@ -31,6 +33,7 @@ impl Binary {
         Self::Kwok,
         Self::Kapply,
         Self::Floor,
+        Self::Oracle,
     ];
 
     /// The file name.
@@ -44,6 +47,7 @@ impl Binary {
             Self::Kwok => "kwok",
             Self::Kapply => "kapply",
             Self::Floor => "floor",
+            Self::Oracle => "oracle",
         }
     }
 
@@ -55,7 +59,7 @@ impl Binary {
                 Module::ControlPlane
             }
             Self::Kwok => Module::Kwok,
-            Self::Kapply | Self::Floor => Module::Peers,
+            Self::Kapply | Self::Floor | Self::Oracle => Module::Peers,
         }
     }
 
@@ -70,6 +74,7 @@ impl Binary {
             Self::Kwok => "sigs.k8s.io/kwok/cmd/kwok",
             Self::Kapply => "sigs.k8s.io/cli-utils/cmd",
             Self::Floor => "./floor",
+            Self::Oracle => "./oracle",
         }
     }
 }
