@@ -224,6 +224,10 @@ impl Cause {
         Self { reason: "FieldValueRequired", field: field.into(), message }
     }
 
+    pub(crate) fn not_found(field: impl Into<String>, value: &str) -> Self {
+        Self { reason: "FieldValueNotFound", field: field.into(), message: format!("Not found: \"{value}\"") }
+    }
+
     pub(crate) fn forbidden(field: impl Into<String>, why: &str) -> Self {
         Self { reason: "FieldValueForbidden", field: field.into(), message: format!("Forbidden: {why}") }
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::managed::{self, Author, Conflict, Operation};
 use super::{Done, Write, body, commit, schema};
 use crate::failure::{Cause, Failure, form_of_kind};
-use crate::json::{at, drop_nulls, text};
+use crate::json::{at, text};
 use crate::read::what;
 use crate::store::Store;
 
@@ -22,7 +22,6 @@ pub(crate) fn apply(store: &mut Store, write: &Write<'_>) -> Result<Done, Failur
         return Err(Failure::bad_request("metadata.managedFields must be nil"));
     }
     check_shape(write, &config)?;
-    drop_nulls(&mut config);
     let nameless = text(&config, &["metadata", "name"]).is_empty();
     crate::json::set(&mut config, &["metadata", "name"], write.target.name.as_str());
     warnings.extend(super::validate::warnings(write.kind, &config));

@@ -78,7 +78,8 @@ pub(crate) fn create(
     }
     if let Some(author) = author {
         remove(&mut new, &["metadata", "managedFields"]);
-        managed::update(&Value::Null, &mut new, &kind.shape, author);
+        let empty = skeleton(kind, &new);
+        managed::update(&empty, &mut new, &kind.shape, author);
     }
     let uid = store.next_uid();
     set(&mut new, &["metadata", "uid"], &*uid);
@@ -91,6 +92,38 @@ pub(crate) fn create(
     }
     defaults::created(kind, &mut new);
     store.put(&kind.id, new).ok_or_else(Failure::no_resource)
+}
+
+/// Parts that an object of a built-in kind has before anything is in it.
+const ALWAYS_THERE: &[&[&str]] = &[
+    &["spec"],
+    &["spec", "strategy"],
+    &["spec", "updateStrategy"],
+    &["spec", "template"],
+    &["spec", "template", "metadata"],
+    &["spec", "template", "spec"],
+    &["spec", "jobTemplate"],
+    &["spec", "jobTemplate", "metadata"],
+    &["spec", "jobTemplate", "spec"],
+    &["spec", "jobTemplate", "spec", "template"],
+    &["spec", "jobTemplate", "spec", "template", "metadata"],
+    &["spec", "jobTemplate", "spec", "template", "spec"],
+];
+
+/// The empty object that a new one is compared with to say what its author added.
+fn skeleton(kind: &Kind, new: &Value) -> Value {
+    let mut empty = json!({ "metadata": {} });
+    if kind.custom {
+        return empty;
+    }
+    for path in ALWAYS_THERE.iter().filter(|path| at(new, path).is_object()) {
+        set(&mut empty, path, json!({}));
+        let containers: Vec<&str> = path.iter().copied().chain(["containers"]).collect();
+        if at(new, &containers).is_array() {
+            set(&mut empty, &containers, json!([]));
+        }
+    }
+    empty
 }
 
 /// May new content come here?

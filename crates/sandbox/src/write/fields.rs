@@ -41,6 +41,15 @@ impl Fields {
         fields
     }
 
+    /// Everything that comes with `value` where there was nothing: maps and lists themselves, too.
+    fn added(value: &Value, shape: &Shape) -> Self {
+        let mut fields = Self { member: true, ..Self::default() };
+        for (step, part, shape) in parts(value, shape).unwrap_or_default() {
+            fields.below.insert(step, Self::added(part, shape));
+        }
+        fields
+    }
+
     pub(crate) fn union(&mut self, other: &Self) {
         self.member |= other.member;
         for (step, fields) in &other.below {
@@ -187,7 +196,7 @@ pub(crate) fn compare(old: &Value, new: &Value, shape: &Shape) -> (Fields, Field
     let (mut changed, mut removed) = (Fields::default(), Fields::default());
     let (Some(old_parts), Some(new_parts)) = (parts(old, shape), parts(new, shape)) else {
         if old.is_null() && !new.is_null() {
-            return (Fields::of(new, shape), removed);
+            return (Fields::added(new, shape), removed);
         }
         if !old.is_null() && new.is_null() {
             return (changed, Fields::of(old, shape));
@@ -202,11 +211,7 @@ pub(crate) fn compare(old: &Value, new: &Value, shape: &Shape) -> (Fields, Field
     for (step, (new, shape)) in &new_parts {
         let below = match old_parts.get(step) {
             Some((old, _)) => compare(old, new, shape),
-            None => {
-                let mut added = Fields::of(new, shape);
-                added.member |= !step.starts_with("f:");
-                (added, Fields::default())
-            }
+            None => (Fields::added(new, shape), Fields::default()),
         };
         changed.below.insert(step.clone(), below.0);
         removed.below.insert(step.clone(), below.1);

@@ -144,7 +144,10 @@ pub(crate) fn apply(
     let mut entries = read(live);
     let mut owned = Fields::of(config, shape);
     strip(&mut owned, author.subresource);
-    let mut merged = fields::merge(live, config, shape);
+    // A null is owned, but it takes nothing away.
+    let mut values = config.clone();
+    crate::json::drop_nulls(&mut values);
+    let mut merged = fields::merge(live, &values, shape);
     let mut leave =
         entries.iter().find(|entry| entry.is(author)).map(|entry| entry.fields.clone()).unwrap_or_default();
     leave.minus_kept(&owned);

@@ -148,8 +148,8 @@ fn always(kind: &Kind, new: &Value) -> Vec<Cause> {
         "deployments.apps" | "replicasets.apps" | "daemonsets.apps" | "statefulsets.apps" => {
             workload(new, &mut causes)
         }
-        "jobs.batch" => containers(new, &["spec", "template", "spec"], &mut causes),
-        "pods" => containers(new, &["spec"], &mut causes),
+        "jobs.batch" => containers(new, &["spec", "template", "spec"], &[], &mut causes),
+        "pods" => containers(new, &["spec"], &[], &mut causes),
         "services" if text(new, &["spec", "type"]) != "ExternalName" => {
             let headless = text(new, &["spec", "clusterIP"]) == "None";
             if list(new, &["spec", "ports"]).is_empty() && !headless {
@@ -174,6 +174,8 @@ fn always(kind: &Kind, new: &Value) -> Vec<Cause> {
 }
 
 fn workload(new: &Value, causes: &mut Vec<Cause>) {
+    let claims = list(new, &["spec", "volumeClaimTemplates"]).iter();
+    let claims: Vec<&str> = claims.map(|claim| text(claim, &["metadata", "name"])).collect();
     let selector = at(new, &["spec", "selector"]);
     if selector.is_null() {
         causes.push(Cause::required("spec.selector", ""));
@@ -187,20 +189,32 @@ fn workload(new: &Value, causes: &mut Vec<Cause>) {
             "`selector` does not match template `labels`",
         ));
     }
-    containers(new, &["spec", "template", "spec"], causes);
+    containers(new, &["spec", "template", "spec"], &claims, causes);
 }
 
-fn containers(new: &Value, path: &[&str], causes: &mut Vec<Cause>) {
+/// `claims` are volumes that the Pods get besides those of their own.
+fn containers(new: &Value, path: &[&str], claims: &[&str], causes: &mut Vec<Cause>) {
     let spec = at(new, path);
     let field = |rest: &str| format!("{}.{rest}", path.join("."));
     let containers = list(spec, &["containers"]);
     if containers.is_empty() {
         causes.push(Cause::required(field("containers"), ""));
     }
+    let volumes: Vec<&str> = list(spec, &["volumes"]).iter().map(|volume| text(volume, &["name"])).collect();
     for (index, container) in containers.iter().enumerate() {
         for name in ["name", "image"] {
             if text(container, &[name]).is_empty() {
                 causes.push(Cause::required(field(&format!("containers[{index}].{name}")), ""));
+            }
+        }
+        for (mount, name) in
+            list(container, &["volumeMounts"]).iter().map(|mount| text(mount, &["name"])).enumerate()
+        {
+            if !volumes.contains(&name) && !claims.contains(&name) {
+                causes.push(Cause::not_found(
+                    field(&format!("containers[{index}].volumeMounts[{mount}].name")),
+                    name,
+                ));
             }
         }
     }

@@ -5,6 +5,7 @@ mod apply;
 mod crds;
 mod deleting;
 mod namespaces;
+mod ownership;
 mod reading;
 mod refusals;
 mod updates;
@@ -25,6 +26,7 @@ pub(super) fn all() -> Vec<Case> {
         access::cases,
         crds::cases,
         namespaces::cases,
+        ownership::cases,
         updates::cases,
         workloads::cases,
     ];
