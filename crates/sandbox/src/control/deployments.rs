@@ -24,6 +24,7 @@ struct Set {
     replicas: i64,
     ready: i64,
     available: i64,
+    terminating: i64,
 }
 
 pub(super) fn look(store: &mut Store, key: &Key) {
@@ -85,6 +86,7 @@ fn sets(store: &Store, deployment: &Value) -> Vec<Set> {
             replicas: count(&set, "replicas"),
             ready: count(&set, "readyReplicas"),
             available: count(&set, "availableReplicas"),
+            terminating: count(&set, "terminatingReplicas"),
         })
         .collect();
     sets.sort_by_key(|set| set.revision);
@@ -271,7 +273,7 @@ fn report(
     set_status(store, ID, key, MANAGER, |deployment| {
         counts(
             deployment,
-            &[],
+            &[("terminatingReplicas", sum(|set| set.terminating))],
             &[
                 ("replicas", replicas),
                 ("updatedReplicas", updated),

@@ -18,15 +18,16 @@ pub(super) fn look(store: &mut Store, key: &Key) {
     if !is_terminating(&set) {
         scale(store, &set, &uid, wanted);
     }
-    let pods: Vec<Value> =
-        store.children(&uid, "pods").into_iter().map(|(_, pod)| pod).filter(is_active).collect();
+    let pods: Vec<Value> = store.children(&uid, "pods").into_iter().map(|(_, pod)| pod).collect();
+    let terminating = pods.iter().filter(|pod| is_terminating(pod)).count() as i64;
+    let pods: Vec<Value> = pods.into_iter().filter(is_active).collect();
     let total = pods.len() as i64;
     let ready = pods.iter().filter(|pod| is_ready(pod)).count() as i64;
     let available = available(store, ID, key, &set, &pods);
     set_status(store, ID, key, MANAGER, |set| {
         counts(
             set,
-            &[("replicas", total)],
+            &[("replicas", total), ("terminatingReplicas", terminating)],
             &[("fullyLabeledReplicas", total), ("readyReplicas", ready), ("availableReplicas", available)],
         );
     });
