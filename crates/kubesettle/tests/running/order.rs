@@ -194,3 +194,20 @@ async fn f30_a_job_that_is_removed_when_it_ends_is_judged_by_how_it_ended() {
     assert_eq!(told.conclusions()["fails"], Conclusion::Failed);
     assert_eq!(told.class(), Some(ExitClass::Failed));
 }
+
+#[tokio::test(start_paused = true)]
+async fn f02_a_kind_that_never_comes_is_named_when_time_is_up() {
+    let scene = Scene::new();
+    let mut options = Scene::options();
+    options.timeout = Some(Duration::from_secs(20));
+    let text = "---\napiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w, namespace: default}\n";
+    let told = scene.run(Operation::Apply, text, options).await;
+    assert_eq!(told.class(), Some(ExitClass::TimedOut));
+    let last = told.events.iter().rev().find_map(|event| match &event.body {
+        Body::Verdict { verdict, .. } => Some(verdict.message.clone()),
+        _ => None,
+    });
+    assert!(last.as_deref().unwrap_or_default().contains("Widget"), "{last:?}");
+    let first = told.position(|body| matches!(body, Body::Retry { .. })).unwrap();
+    assert!(told.events[first].elapsed < Duration::from_secs(2), "said at once");
+}

@@ -10,7 +10,7 @@ use kubesettle::error::ExitClass;
 use kubesettle::event::{Body, Conclusion, Event, Operation, Outcome};
 use kubesettle::graph::GraphOptions;
 use kubesettle::inventory::{self, lease::Holder};
-use kubesettle::manifest::{LoadOptions, Manifests, ResolveOptions, Source};
+use kubesettle::manifest::{LoadOptions, Manifests, ResolveOptions, Source, UnknownKinds};
 use kubesettle::run::{Run, RunOptions, SetOptions, prepare};
 use kubesettle::watch::Hub;
 use sandbox::Sandbox;
@@ -114,6 +114,7 @@ impl Scene {
         let manifests = Manifests::load(&[source], &load).unwrap();
         let mut resolve = ResolveOptions::default();
         resolve.default_namespace = Some("default".into());
+        resolve.unknown_kinds = UnknownKinds::Wait;
         let wanted = prepare(&cluster, manifests, &resolve, &GraphOptions::default()).unwrap();
         Some(Run::start(&cluster, &Hub::new(&cluster), operation, wanted, options))
     }

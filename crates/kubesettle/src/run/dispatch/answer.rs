@@ -139,11 +139,13 @@ impl Dispatcher {
             return self.gave_up(node, error).await;
         };
         self.nodes[node].phase = Phase::Resting(Instant::now() + delay);
+        self.nodes[node].error = Some(error.clone());
         // A missing kind is looked for silently after it was said once.
         let silent = error.class == ErrorClass::NotServed
             && std::mem::replace(&mut self.nodes[node].kind_missing_told, true);
         if !silent {
             let (id, action) = (self.steps[node].id().clone(), self.action(node));
+            let error = error.clone();
             self.emit.tell(Body::Retry { id, action, error, attempt, delay }).await;
         }
     }

@@ -1,6 +1,9 @@
 //! Skips, conclusions, the end.
 
+use kstatus::Verdict;
+
 use super::{Dispatcher, Phase, Stopping};
+use crate::error::ApiError;
 use crate::event::{Body, Conclusion, Outcome, Skip};
 use crate::id::ObjectId;
 use crate::inventory::{Fate, Reconcile, Strategy};
@@ -104,6 +107,10 @@ impl Dispatcher {
             let conclusion = match self.nodes[node].phase {
                 Phase::Awaiting => self.hopeless(node).unwrap_or(waiting),
                 _ => {
+                    if let Some(error) = self.nodes[node].error.take() {
+                        let (id, verdict) = (self.steps[node].id().clone(), not_done(&error));
+                        self.emit.tell(Body::Verdict { id, verdict }).await;
+                    }
                     self.finish(node, Outcome::Cancelled).await;
                     self.tell_fate(node, Fate::Untouched);
                     waiting
@@ -116,4 +123,9 @@ impl Dispatcher {
         };
         self.stopping.is_none() && self.nodes.iter().all(|node| fine(&node.conclusion))
     }
+}
+
+/// What can be said of an object whose request failed again and again until time was up.
+fn not_done(error: &ApiError) -> Verdict {
+    Verdict::unknown(format!("not done yet: {error}"))
 }

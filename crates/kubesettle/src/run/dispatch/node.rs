@@ -1,6 +1,7 @@
 use kstatus::Uid;
 use tokio::time::Instant;
 
+use crate::error::ApiError;
 use crate::event::Conclusion;
 
 /// Where one object stands.
@@ -12,6 +13,8 @@ pub(super) struct Node {
     pub attempts: u32,
     /// When its requests began to fail.
     pub failing: Option<Instant>,
+    /// Why its last request failed.
+    pub error: Option<ApiError>,
     /// Since when its wait goes on.
     pub awaited: Option<Instant>,
     /// Its resourceVersion before our write, as the watch had it.

@@ -60,6 +60,12 @@ impl Task {
         if watched.marks != marks {
             watched.marks = marks;
         }
+        // While it is being deleted an object says nothing else any more.
+        if !digest.deleting() {
+            watched.last = None;
+        } else if let Some(before) = self.store.get(uid).filter(|before| !before.deleting()) {
+            watched.last = Some(before.clone());
+        }
         if watched.uid != Some(uid) {
             if let Some(before) = watched.uid.replace(uid) {
                 self.target_of.remove(&before);
@@ -107,11 +113,11 @@ impl Task {
         }
     }
 
-    /// Keeps the last state of a target that is gone.
+    /// Keeps the last state of a target that is gone, if none from before its deletion is known.
     fn note_last(&mut self, digest: &Arc<Digest>) {
         let target = digest.uid().and_then(|uid| self.target_of.get(&uid));
         if let Some(watched) = target.and_then(|target| self.targets.get_mut(target)) {
-            watched.last = Some(digest.clone());
+            watched.last.get_or_insert_with(|| digest.clone());
         }
     }
 }
