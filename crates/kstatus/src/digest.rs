@@ -7,7 +7,7 @@ use crate::kind::Kind;
 use crate::outcome::Own;
 use crate::policy::Hold;
 use crate::read::Leaf;
-use crate::rules::{self, Rulebook};
+use crate::rules::{self, Rule, Rulebook};
 use crate::time::Timestamp;
 use crate::uid::Uid;
 use crate::verdict::Status;
@@ -93,6 +93,28 @@ impl Rulebook {
     }
 }
 
+impl Rulebook {
+    /// The rule that decides on an object by itself. What [`assess`](crate::assess) adds (causes
+    /// and their holds, graces, what surrounds it) is told by the verdict.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are not a JSON object in UTF-8.
+    pub fn rule(&self, json: &[u8]) -> Result<Rule, NotAnObject> {
+        let [api_version, kind, metadata, spec, status] = Leaf::document(json, TOP).ok_or(NotAnObject)?;
+        let [api_version, kind] = [api_version, kind].map(|leaf| leaf.text().unwrap_or_default());
+        let kind = Kind::new(&api_version, &kind);
+        let view = View::new(&kind, meta_of(metadata), spec, status);
+        Ok(rules::judge(self, &view).1.rule(&kind))
+    }
+}
+
+fn meta_of(metadata: Leaf<'_>) -> Meta<'_> {
+    let [generation, deletion, annotations, labels, finalizers] =
+        metadata.fields(["generation", "deletionTimestamp", "annotations", "labels", "finalizers"]);
+    Meta { generation: generation.int(), deletion, annotations, labels, finalizers }
+}
+
 const TOP: [&str; 5] = ["apiVersion", "kind", "metadata", "spec", "status"];
 
 fn read(book: &Rulebook, kind: Kind, [metadata, spec, status]: [Leaf<'_>; 3]) -> Digest {
@@ -124,7 +146,7 @@ fn read(book: &Rulebook, kind: Kind, [metadata, spec, status]: [Leaf<'_>; 3]) ->
     let generation = generation.int();
     let meta = Meta { generation, deletion, annotations, labels, finalizers };
     let view = View::new(&kind, meta, spec, status);
-    let own = rules::judge(book, &view);
+    let (own, _) = rules::judge(book, &view);
     let unsettled = own.status() != Status::Current;
     let steps = if unsettled { rules::steps_of(&view) } else { 0 };
     let revision = rules::revision_of(&view);

@@ -28,7 +28,7 @@ pub use facts::{BindingMode, Facts, StatusSchema};
 pub use history::History;
 pub use kind::Kind;
 pub use policy::{DEFAULT_HOLDS, Hold, HoldRow, Policy};
-pub use rules::{GroupKind, Rulebook, generated_kinds, metadata_suffices, rules_as_markdown};
+pub use rules::{GroupKind, Rule, Rulebook, generated_kinds, metadata_suffices, rules_as_markdown};
 pub use surroundings::{EventNote, Surroundings};
 pub use time::Timestamp;
 pub use uid::Uid;

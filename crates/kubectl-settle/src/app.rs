@@ -34,6 +34,7 @@ fn start(words: &[OsString], settings: &Settings) -> ExitClass {
         Task::Apply(apply) => cmd::apply::run(apply, settings.view, &mut out),
         Task::Destroy(destroy) => cmd::destroy::run(destroy, settings.view, &mut out),
         Task::Status(status) => cmd::status::run(status, settings.view, &mut out),
+        Task::Local(local) => cmd::local::run(local, settings.view, &mut out),
         Task::Version => Ok(cmd::version::run(json, &mut page)),
         Task::Completion(shell) => Ok(cmd::completion::run(*shell, &mut page)),
         Task::Help(topic) => cmd::help::run(args::definition(words.first()), topic, &mut page),

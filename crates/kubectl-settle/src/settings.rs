@@ -41,6 +41,7 @@ pub(crate) enum Task {
     Apply(Box<Apply>),
     Destroy(Box<Destroy>),
     Status(Box<Status>),
+    Local(Box<Local>),
     Version,
     Completion(Shell),
     Help(Vec<String>),
@@ -107,6 +108,17 @@ pub(crate) struct Status {
     pub(crate) timeout: Option<Duration>,
 }
 
+/// Verdicts on a dump.
+#[derive(Debug)]
+pub(crate) struct Local {
+    pub(crate) input: Vec<Input>,
+    pub(crate) skip_invalid: bool,
+    /// Without the table of known custom kinds.
+    pub(crate) generic: bool,
+    /// With the rule that decided.
+    pub(crate) explain: bool,
+}
+
 /// Gives the command line its meaning. The only place where that can fail.
 ///
 /// # Errors
@@ -119,6 +131,9 @@ pub(crate) fn resolve(cli: Cli, variables: &Variables) -> Result<Settings, Failu
     let task = match cli.command {
         Command::Apply(args) => Task::Apply(Box::new(layers.apply(args, cluster)?)),
         Command::Destroy(args) => Task::Destroy(Box::new(layers.destroy(args, cluster)?)),
+        Command::Status(args) if args.local.local == Some(true) => {
+            Task::Local(Box::new(layers.local(args, cluster)?))
+        }
         Command::Status(args) => Task::Status(Box::new(layers.status(args, cluster)?)),
         Command::Version => Task::Version,
         Command::Completion(args) => Task::Completion(args.shell()),
@@ -289,6 +304,17 @@ impl Layers<'_> {
             subject: self.subject(args.input, cluster, self.set(set, PruneArgs::default())?, true)?,
             until: args.until.unwrap_or(otherwise),
             timeout: self.limit(args.timeout, "KUBESETTLE_TIMEOUT")?,
+        })
+    }
+
+    fn local(&self, args: StatusArgs, cluster: ConfigOptions) -> Result<Local, Failure> {
+        let Subject { input, skip_invalid, .. } = self.subject(args.input, cluster, Set::default(), false)?;
+        let (generic, explain) = (args.local.generic, args.local.explain);
+        Ok(Local {
+            input,
+            skip_invalid,
+            generic: generic.unwrap_or(false),
+            explain: explain.unwrap_or(false),
         })
     }
 }

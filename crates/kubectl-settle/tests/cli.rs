@@ -137,3 +137,64 @@ fn a_reader_that_goes_away_is_no_news() {
     let output = child.wait_with_output().expect("ends");
     assert_eq!((code(&output), err(&output)), (0, String::new()));
 }
+
+const DUMP: &str = r#"{"apiVersion":"v1","kind":"List","items":[
+{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","namespace":"shop","uid":"d","generation":2},
+ "spec":{"replicas":2},"status":{"observedGeneration":1}},
+{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"shop","creationTimestamp":"2025-01-01T00:00:00Z"}},
+{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"shop"},"spec":{"restartPolicy":"Never"},
+ "status":{"phase":"Failed","reason":"Evicted","message":"The node was low on memory"}}]}"#;
+
+#[test]
+fn a_dump_is_judged_without_a_cluster_one_line_per_object_in_order() {
+    let output = settle(&["status", "--local", "-f", "-", "-o", "json", "--explain"], DUMP);
+    assert_eq!((code(&output), err(&output)), (1, String::new()));
+    let lines: Vec<Value> =
+        out(&output).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let told: Vec<_> = lines.iter().map(|line| (line["name"].as_str(), line["status"].as_str())).collect();
+    let wanted =
+        [(Some("web"), Some("InProgress")), (Some("a"), Some("Current")), (Some("p"), Some("Failed"))];
+    assert_eq!(told, wanted);
+    assert_eq!(
+        (&lines[0]["type"], &lines[2]["seq"], &lines[2]["line"]),
+        (&"status".into(), &2.into(), &5.into())
+    );
+    assert!(
+        lines[0]["rule"].as_str().is_some_and(|rule| rule.contains("observedGeneration")),
+        "{}",
+        lines[0]
+    );
+}
+
+#[test]
+fn a_dump_looks_like_a_look_at_the_cluster() {
+    let output = settle(&["status", "--local", "--explain", "-f", "-"], DUMP);
+    let text = out(&output);
+    for part in [
+        "looking at 3 objects in 1 namespace at 2025-01-01T00:00:00Z",
+        "deployment.apps/web  shop  in progress",
+        "rule: every kind: ",
+        "1 settled, 1 in progress, 1 failed",
+        "pod/p in shop: failed, Evicted",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn what_a_dump_does_not_tell_is_told_beside_it() {
+    let output = settle(&["status", "--local", "-f", "-", "-o", "json"], &format!("{OBJECT}---\n- 1\n"));
+    assert_eq!((code(&output), out(&output).lines().count()), (2, 1));
+    assert!(err(&output).contains("stdin:3"), "{}", err(&output));
+    let skipping = ["status", "--local", "--skip-invalid", "-f", "-", "-o", "json"];
+    assert_eq!(code(&settle(&skipping, &format!("{OBJECT}---\n- 1\n"))), 0);
+    let nothing = settle(&["status", "--local", "-f", "-", "-o", "json"], "");
+    assert_eq!((code(&nothing), out(&nothing)), (2, String::new()));
+    for words in [
+        &["status", "--generic"][..],
+        &["status", "--local", "--watch"],
+        &["status", "--local", "--set", "x"],
+    ] {
+        assert_eq!(code(&settle(words, DUMP)), 2, "{words:?}");
+    }
+}

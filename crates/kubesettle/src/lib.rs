@@ -12,6 +12,7 @@
 //! a test keeps them.
 
 pub mod cluster;
+pub mod dump;
 pub mod error;
 pub mod event;
 pub mod graph;

@@ -33,6 +33,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("id", &[]),
     ("error", &["id"]),
     ("manifest", &["id"]),
+    ("dump", &["id", "error", "manifest", "event"]),
     ("graph", &["id", "manifest"]),
     ("inventory", &["id"]),
     ("event", &["id", "error"]),
@@ -47,7 +48,7 @@ const MODULES: &[(&str, &[&str])] = &[
 ];
 
 /// Modules without async, clients or runtime.
-const PURE: &[&str] = &["id", "error", "manifest", "graph", "inventory", "event", "plan"];
+const PURE: &[&str] = &["id", "error", "manifest", "dump", "graph", "inventory", "event", "plan"];
 const CLIENTS: &[&str] = &["tokio", "hyper", "hyper_util", "tower", "http", "rustls"];
 
 fn module_of(path: &Path, root: &Path) -> String {

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::habits;
-use super::{Telling, told_as};
+use super::{Row, Telling, told_as};
 use crate::outcome::Own;
 use crate::read::Leaf;
 use crate::text::clipped;
@@ -14,7 +14,7 @@ use crate::view::{Condition, Conditions, View};
 /// One check. Paths are dotted and begin with `spec` or `status`; `[]` after a name stands for
 /// every entry of a list or map. `annotation NAME` is the value of an annotation.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Check {
+pub(crate) enum Check {
     /// Ends the checks with Current when the value at the path is this word: suspended, disabled.
     Stop(&'static str, &'static str, &'static str),
     /// Every one of these conditions is True and of the present generation.
@@ -74,13 +74,16 @@ pub(super) fn leading_stops(checks: &[Check]) -> usize {
     checks.iter().take_while(|check| matches!(check, Check::Stop(..))).count()
 }
 
+/// The check that objected; behind `Habits` the row of habit.
+pub(crate) type Objector = (&'static Check, Option<&'static Row>);
+
 /// Runs the checks.
-pub(super) fn run(checks: &'static [Check], view: &View<'_>) -> Own {
+pub(super) fn run(checks: &'static [Check], view: &View<'_>) -> (Own, Option<Objector>) {
     for check in checks {
         if matches!(check, Check::Habits) {
-            let own = habits::judge(view);
+            let (own, row) = habits::judge(view);
             if own.status() != Current {
-                return own;
+                return (own, Some((check, row)));
             }
             continue;
         }
@@ -90,10 +93,10 @@ pub(super) fn run(checks: &'static [Check], view: &View<'_>) -> Own {
                 Current => STOPPED,
                 _ => "NotReady",
             };
-            return told_as(status, reason, telling);
+            return (told_as(status, reason, telling), Some((check, None)));
         }
     }
-    told_as(Current, "ResourceReady", Telling::new("Resource is Ready"))
+    (told_as(Current, "ResourceReady", Telling::new("Resource is Ready")), None)
 }
 
 type Objection = Option<(Status, Telling)>;

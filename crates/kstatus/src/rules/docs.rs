@@ -127,7 +127,7 @@ fn list(words: &[&str]) -> String {
     words.join(", ")
 }
 
-fn check(check: &Check) -> String {
+pub(super) fn check(check: &Check) -> String {
     let failed = |words: &[&str]| {
         if words.is_empty() { String::new() } else { format!(", Failed when {}", list(words)) }
     };

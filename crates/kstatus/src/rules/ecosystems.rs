@@ -1,7 +1,7 @@
 //! Custom kinds that are known: where each keeps its verdict. One table, no code per kind.
 
 use super::checks::{self, Check};
-use super::{Telling, habits, told_as};
+use super::{Origin, Telling, habits, told_as};
 use crate::outcome::{Expected, Own};
 use crate::verdict::Status::Current;
 use crate::view::View;
@@ -19,7 +19,7 @@ pub(super) struct Known {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Silence {
+pub(crate) enum Silence {
     /// A controller will speak: it is waited for.
     Wait,
     /// Nobody has to speak.
@@ -688,7 +688,7 @@ pub(super) const SPEAKING_GROUPS: &[&str] = &[
 
 const HABITS: &[Check] = &[Habits];
 
-pub(super) fn judge(view: &View<'_>) -> Option<Own> {
+pub(super) fn judge(view: &View<'_>) -> Option<(Own, Origin)> {
     let row = TABLE.iter().find(|row| row.fits(view.kind.group(), view.kind.kind()));
     let (checks, silence) = match row {
         Some(row) => (row.checks, row.silence),
@@ -696,17 +696,19 @@ pub(super) fn judge(view: &View<'_>) -> Option<Own> {
         None => return None,
     };
     let (stops, rest) = checks.split_at(checks::leading_stops(checks));
-    let stopped = checks::run(stops, view);
+    let (stopped, by) = checks::run(stops, view);
     if !stops.is_empty() && stopped.reason() == checks::STOPPED {
-        return Some(stopped);
+        return Some((stopped, Origin::Known(by)));
     }
     if let Some(telling) = habits::silent(view, Expected::Surely) {
-        return Some(match silence {
+        let own = match silence {
             Silence::Wait => told_as(Current, "NoStatus", telling),
             Silence::Fine => told_as(Current, "ResourceCurrent", Telling::new("Resource is current")),
-        });
+        };
+        return Some((own, Origin::Silent(silence)));
     }
-    Some(checks::run(rest, view))
+    let (own, by) = checks::run(rest, view);
+    Some((own, Origin::Known(by)))
 }
 
 impl Known {

@@ -14,8 +14,11 @@ use crate::view::{Condition, Conditions, Truth, View};
 const NOTHING_SAID: Plain =
     Plain { status: Current, reason: "ResourceCurrent", message: "Resource is current" };
 
-pub(super) fn judge(view: &View<'_>) -> Own {
-    first(ROWS, view).unwrap_or(Own::Plain(&NOTHING_SAID))
+pub(super) fn judge(view: &View<'_>) -> (Own, Option<&'static Row>) {
+    match first(ROWS, view) {
+        Some((own, row)) => (own, Some(row)),
+        None => (Own::Plain(&NOTHING_SAID), None),
+    }
 }
 
 pub(super) const ROWS: &[Row] = &[

@@ -17,6 +17,7 @@ mod habits;
 mod job;
 mod kinds;
 mod network;
+mod origin;
 mod pod;
 mod replicaset;
 mod statefulset;
@@ -39,6 +40,8 @@ pub(crate) use children::{
 pub use docs::rules_as_markdown;
 pub(crate) use events::{ScaleUp, event_code, scale_up};
 pub use kinds::{GroupKind, generated_kinds, metadata_suffices};
+pub(crate) use origin::Origin;
+pub use origin::Rule;
 
 /// A row of a family: when it applies, and what it makes of the object.
 pub(crate) struct Row {
@@ -160,30 +163,31 @@ impl Rulebook {
     }
 }
 
-/// The object's own verdict.
-pub(crate) fn judge(book: &Rulebook, view: &View<'_>) -> Own {
-    if let Some(own) = first(generic::ROWS, view) {
-        return with(own, deletion::findings(view));
+/// The object's own verdict, and the rule that gave it.
+pub(crate) fn judge(book: &Rulebook, view: &View<'_>) -> (Own, Origin) {
+    if let Some((own, row)) = first(generic::ROWS, view) {
+        return (with(own, deletion::findings(view)), Origin::Row("every kind", row));
     }
     if kinds::without_status(view.kind) {
-        return Own::Plain(&kinds::ALWAYS_READY);
+        return (Own::Plain(&kinds::ALWAYS_READY), Origin::Statusless);
     }
     if let Some(family) = family_of(view) {
-        let own = family.rows.iter().find_map(|rows| first(rows, view));
-        return match own {
-            Some(own) => {
+        return match family.rows.iter().find_map(|rows| first(rows, view)) {
+            Some((own, row)) => {
                 let unsettled = own.status() != Status::Current;
-                with(own, if unsettled { (family.findings)(view) } else { Vec::new() })
+                let findings = if unsettled { (family.findings)(view) } else { Vec::new() };
+                (with(own, findings), Origin::Row("the kind", row))
             }
-            None => Own::Plain(&family.otherwise),
+            None => (Own::Plain(&family.otherwise), Origin::Otherwise),
         };
     }
     if book.ecosystems
-        && let Some(own) = ecosystems::judge(view)
+        && let Some(told) = ecosystems::judge(view)
     {
-        return own;
+        return told;
     }
-    habits::judge(view)
+    let (own, row) = habits::judge(view);
+    (own, row.map_or(Origin::Nothing, |row| Origin::Row("habits", row)))
 }
 
 fn family_of(view: &View<'_>) -> Option<&'static Family> {
@@ -191,8 +195,9 @@ fn family_of(view: &View<'_>) -> Option<&'static Family> {
 }
 
 /// The first row that tells something. A plain telling of a row is kept as the row itself.
-pub(crate) fn first(rows: &'static [Row], view: &View<'_>) -> Option<Own> {
-    rows.iter().find_map(|row| (row.tell)(view).map(|telling| told_as(row.status, row.reason, telling)))
+pub(crate) fn first(rows: &'static [Row], view: &View<'_>) -> Option<(Own, &'static Row)> {
+    rows.iter()
+        .find_map(|row| (row.tell)(view).map(|telling| (told_as(row.status, row.reason, telling), row)))
 }
 
 fn told_as(status: Status, reason: &'static str, telling: Telling) -> Own {

@@ -155,6 +155,33 @@ pub(crate) struct StatusArgs {
     /// How long to go on (0: no limit) [default: 0]
     #[arg(long, value_name = "DURATION")]
     pub(crate) timeout: Option<GoDuration>,
+    #[command(flatten)]
+    pub(crate) local: LocalArgs,
+}
+
+/// Verdicts on a dump.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Without a cluster")]
+pub(crate) struct LocalArgs {
+    /// Judge the objects as they stand in the input, such as the output of kubectl get -o yaml or
+    /// the folder of a must-gather, and ask no cluster. With -o json one line per object
+    #[arg(
+        long, value_name = "BOOL", conflicts_with_all = ["set", "watch", "until"],
+        num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool
+    )]
+    pub(crate) local: Option<bool>,
+    /// With --local: judge custom kinds by habits only, without the table of known ones
+    #[arg(
+        long, value_name = "BOOL", requires = "local",
+        num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool
+    )]
+    pub(crate) generic: Option<bool>,
+    /// With --local: name the rule that decided on each object
+    #[arg(
+        long, value_name = "BOOL", requires = "local",
+        num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool
+    )]
+    pub(crate) explain: Option<bool>,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -176,7 +203,7 @@ impl CompletionArgs {
 
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct HelpArgs {
-    /// A command, or the topic exit-codes or events
+    /// A command, or the topic exit-codes, events or dumps
     #[arg(value_name = "COMMAND")]
     pub(crate) words: Vec<String>,
 }

@@ -5,6 +5,8 @@ pub(crate) mod completion;
 pub(crate) mod destroy;
 mod drive;
 pub(crate) mod help;
+mod input;
+pub(crate) mod local;
 mod session;
 mod signals;
 pub(crate) mod status;

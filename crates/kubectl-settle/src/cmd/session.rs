@@ -10,19 +10,18 @@ use kubesettle::error::ExitClass;
 use kubesettle::event::Operation;
 use kubesettle::graph::GraphOptions;
 use kubesettle::inventory::{self, lease::Holder};
-use kubesettle::manifest::{InvalidPolicy, LoadOptions, Manifests, ResolveOptions, Source, UnknownKinds};
+use kubesettle::manifest::{InvalidPolicy, LoadOptions, Manifests, ResolveOptions, UnknownKinds};
 use kubesettle::plan::Wanted;
 use kubesettle::run::{Run, RunOptions, SetOptions, prepare};
 use kubesettle::watch::Hub;
 
 use super::signals::Signals;
-use super::{Stop, drive};
+use super::{Stop, drive, input};
 use crate::args::Output;
 use crate::exit::Failure;
 use crate::print::out::Out;
 use crate::print::{self, Events, Json, Page, Plain, PlainOptions, Printer};
-use crate::settings::{Input, Subject, View};
-use crate::stdin;
+use crate::settings::{Subject, View};
 
 /// What differs between the commands.
 pub(super) struct Job<'a> {
@@ -51,13 +50,7 @@ impl Job<'_> {
     /// Reads every source. Problems stay with the manifests, so that those that only the cluster
     /// can show come in the same report.
     fn load(&self) -> Result<Manifests, Stop> {
-        let mut sources = Vec::with_capacity(self.subject.input.len());
-        for input in &self.subject.input {
-            sources.push(match input {
-                Input::Path { path, recursive } => Source::Path { path: path.clone(), recursive: *recursive },
-                Input::Stdin { asked } => Source::Stdin(stdin::read(*asked)?.into()),
-            });
-        }
+        let sources = input::sources(&self.subject.input)?;
         let mut options = LoadOptions::default();
         options.invalid = InvalidPolicy::Skip;
         options.allow_empty = self.subject.set.name.is_some();

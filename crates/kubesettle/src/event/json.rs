@@ -9,7 +9,7 @@ mod parts;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use kstatus::Verdict;
+use kstatus::{Uid, Verdict};
 
 use line::Line;
 use parts::{CauseParts, Field, Named, Waited, seconds};
@@ -123,7 +123,35 @@ fn outcome_line(event: &Event, id: &ObjectId, action: Action, outcome: &Outcome)
     }
 }
 
+/// The line of an object of a dump: that of a verdict, with where the object stands in the input, its
+/// uid, and, when asked for, the rule that decided.
+pub fn to_dump_line(event: &Event, id: &ObjectId, verdict: &Verdict, of: &InDump<'_>) -> String {
+    verdict_keys(event, id, verdict)
+        .maybe("uid", of.uid.map(|uid| uid.to_string()))
+        .put("file", of.file)
+        .put("line", &of.line)
+        .maybe("rule", of.rule)
+        .end()
+}
+
+/// What a line of a dump says besides the verdict.
+#[derive(Clone, Copy, Debug)]
+pub struct InDump<'a> {
+    /// The object's uid.
+    pub uid: Option<Uid>,
+    /// The file, or `stdin`.
+    pub file: &'a str,
+    /// The line within it, from 1; 0 when it is not known.
+    pub line: u32,
+    /// The rule that decided.
+    pub rule: Option<&'a str>,
+}
+
 fn verdict_line(event: &Event, id: &ObjectId, verdict: &Verdict) -> String {
+    verdict_keys(event, id, verdict).end()
+}
+
+fn verdict_keys(event: &Event, id: &ObjectId, verdict: &Verdict) -> Line {
     let causes: Vec<_> = verdict.causes.iter().map(CauseParts::from).collect();
     line(event, "status")
         .id(id)
@@ -132,7 +160,6 @@ fn verdict_line(event: &Event, id: &ObjectId, verdict: &Verdict) -> String {
         .put("reason", verdict.reason.as_str())
         .put("causes", &causes)
         .maybe("progress", verdict.progress.as_ref())
-        .end()
 }
 
 fn error_keys(line: Line, error: &ApiError) -> Line {

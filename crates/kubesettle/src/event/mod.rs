@@ -27,7 +27,7 @@ use kstatus::Verdict;
 use crate::error::{ApiError, ExitClass};
 use crate::id::{GroupKind, ObjectId};
 
-pub use json::{pending_wait_line, to_json_line};
+pub use json::{InDump, pending_wait_line, to_dump_line, to_json_line};
 pub use summary::{ObjectSummary, Summary};
 pub use tally::{Conclusions, Tally};
 

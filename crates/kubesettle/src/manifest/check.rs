@@ -13,9 +13,9 @@ use super::problem::{Place, Problem};
 use crate::id::{GroupKind, ObjectId};
 
 /// Where a tree comes from, to find the lines of its fields when they are needed.
-pub(super) struct Origin<'a> {
+pub(crate) struct Origin<'a> {
     /// The object's own line.
-    pub(super) place: Place,
+    pub(crate) place: Place,
     pub(super) on_disk: bool,
     /// The document around it.
     pub(super) text: &'a str,

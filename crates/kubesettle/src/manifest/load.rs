@@ -9,8 +9,9 @@ use super::locate;
 use super::object::Object;
 use super::options::{InvalidPolicy, LoadOptions, Source};
 use super::problem::{InputProblems, Place, Problem};
-use super::read::{self, Input};
+use super::read;
 use super::split;
+use super::stream;
 use crate::id::ObjectId;
 
 impl Manifests {
@@ -22,12 +23,7 @@ impl Manifests {
     /// only an input without a single good object is an error (unless that is allowed).
     pub fn load(sources: &[Source], options: &LoadOptions) -> Result<Self, InputProblems> {
         let mut loader = Loader::default();
-        for source in sources {
-            read::each(source, options.max_bytes, |input| match input {
-                Ok(input) => loader.input(&input),
-                Err(problem) => loader.problems.push(problem),
-            });
-        }
+        stream::each(sources, options.max_bytes, |item| loader.item(item));
         loader.finish(sources, options)
     }
 
@@ -50,47 +46,19 @@ struct Loader {
 }
 
 impl Loader {
-    fn input(&mut self, input: &Input<'_>) {
-        let data = input.data.strip_prefix("\u{feff}".as_bytes()).unwrap_or(input.data);
-        let text = match split::text(data, &input.place) {
-            Ok(text) => text,
+    fn item(&mut self, item: Result<stream::Item<'_>, Problem>) {
+        let stream::Item { value, origin, .. } = match item {
+            Ok(item) => item,
             Err(problem) => return self.problems.push(problem),
         };
-        for segment in split::segments(text) {
-            decode::documents(&segment, |document| match document {
-                Ok(document) => self.document(document, input),
-                Err(fault) => {
-                    let problem = Problem::new(input.place.at_line(fault.line), fault.message);
-                    self.problems.push(match segment.text.contains("{{") {
-                        true => problem.hint("this looks like a template: render it first"),
-                        false => problem,
-                    });
-                }
-            });
-        }
-    }
-
-    fn document(&mut self, document: Document<'_>, input: &Input<'_>) {
-        let Document { value, text, first_line, line } = document;
-        if value.is_null() {
-            return;
-        }
-        let items = list::flatten(value);
-        let is_list = items.first().is_some_and(|(indices, _)| !indices.is_empty());
-        let lines = if is_list { locate::items(text) } else { HashMap::new() };
-        for (indices, item) in items {
-            let line = lines.get(&indices).map_or(line, |line| first_line + line - 1);
-            let place = input.place.at_line(line);
-            let origin = Origin { place, on_disk: input.on_disk, text, first_line, indices };
-            match item.map(|value| check::check(value, &origin)) {
-                Ok(Ok(Some(Checked { object, warning }))) => {
-                    self.objects.push(object);
-                    self.warnings.extend(warning);
-                }
-                Ok(Ok(None)) => {}
-                Ok(Err(problems)) => self.problems.extend(problems),
-                Err(message) => self.problems.push(Problem::new(origin.place, message)),
+        match value.map(|value| check::check(value, &origin)) {
+            Ok(Ok(Some(Checked { object, warning }))) => {
+                self.objects.push(object);
+                self.warnings.extend(warning);
             }
+            Ok(Ok(None)) => {}
+            Ok(Err(problems)) => self.problems.extend(problems),
+            Err(message) => self.problems.push(Problem::new(origin.place, message)),
         }
     }
 
@@ -132,7 +100,7 @@ pub(super) fn remove_duplicates(objects: &mut Vec<Object>, remark: &str) -> Vec<
     problems
 }
 
-fn no_objects(sources: &[Source]) -> Problem {
+pub(crate) fn no_objects(sources: &[Source]) -> Problem {
     const SHOWN: usize = 3;
     let mut names: Vec<String> = sources.iter().take(SHOWN).map(name_of).collect();
     if sources.len() > SHOWN {

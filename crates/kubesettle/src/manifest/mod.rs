@@ -46,7 +46,11 @@ mod read;
 mod references;
 mod resolve;
 mod split;
+pub(crate) mod stream;
 mod tree;
+
+pub(crate) use load::no_objects;
+pub(crate) use object::compact;
 
 pub use crd::{CrdFacts, StatusSchema};
 pub use object::{APPLY_TIME_MUTATION, DEPENDS_ON, INVENTORY_ID, Object, Scope, Substitution};

@@ -195,7 +195,7 @@ impl Object {
 }
 
 /// JSON without a spare byte, in either sense.
-pub(super) fn compact(body: &Value) -> Bytes {
+pub(crate) fn compact(body: &Value) -> Bytes {
     // A tree with text keys always has a JSON form.
     serde_json::to_vec(body).unwrap_or_default().into_boxed_slice().into()
 }

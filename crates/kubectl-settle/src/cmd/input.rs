@@ -1,0 +1,19 @@
+//! The places objects are read from, as the library takes them.
+
+use kubesettle::manifest::Source;
+
+use crate::exit::Failure;
+use crate::settings::Input;
+use crate::stdin;
+
+/// Every place; standard input is read whole.
+pub(super) fn sources(input: &[Input]) -> Result<Vec<Source>, Failure> {
+    let mut sources = Vec::with_capacity(input.len());
+    for one in input {
+        sources.push(match one {
+            Input::Path { path, recursive } => Source::Path { path: path.clone(), recursive: *recursive },
+            Input::Stdin { asked } => Source::Stdin(stdin::read(*asked)?.into()),
+        });
+    }
+    Ok(sources)
+}
