@@ -15,7 +15,7 @@ use crate::error::ExitClass;
 use crate::event::{Body, Conclusion};
 use crate::id::ObjectId;
 use crate::status::{Signal, Watcher};
-use crate::watch::{Closed, Presence, Target};
+use crate::watch::{Closed, Presence, Target, until};
 
 pub(super) async fn run(job: Job, mut emit: Emitter, cancel: CancellationToken) {
     super::session::start(&job, &mut emit).await;
@@ -145,12 +145,5 @@ impl Look {
             End::Cancelled => (ExitClass::Interrupted, Some("interrupted")),
         };
         self.emit.end(class, message.map(Into::into)).await;
-    }
-}
-
-async fn until(instant: Option<Instant>) {
-    match instant {
-        Some(instant) => tokio::time::sleep_until(instant).await,
-        None => std::future::pending().await,
     }
 }

@@ -25,7 +25,7 @@ use crate::inventory::{Entries, OWNING_INVENTORY, Outcomes};
 use crate::manifest::DEPENDS_ON;
 use crate::plan::{Decision, Live, LiveState, Plan, Step, Wanted};
 use crate::status::{Signal, Watcher};
-use crate::watch::{Closed, Hub, Presence, Target};
+use crate::watch::{Closed, Hub, Presence, Target, until};
 
 /// The annotations of live objects that decide something.
 const MARKS: [&str; 4] = [
@@ -340,12 +340,5 @@ fn how_stopped(stopping: Option<Stopping>) -> (ExitClass, Option<String>) {
         Some(Stopping::LockLost(holder)) => {
             (ExitClass::Refused, Some(format!("another run took the set over: {holder}")))
         }
-    }
-}
-
-async fn until(instant: Option<Instant>) {
-    match instant {
-        Some(instant) => tokio::time::sleep_until(instant).await,
-        None => std::future::pending().await,
     }
 }

@@ -28,7 +28,7 @@ use kstatus::{Digest, Facts, History, Policy, Status, Surroundings, Verdict};
 use tokio::time::Instant;
 
 use crate::id::ObjectId;
-use crate::watch::{Closed, Gap, Hub, Marks, Presence, Subscription, Target, TargetState, Update};
+use crate::watch::{Closed, Gap, Hub, Marks, Presence, Subscription, Target, TargetState, Update, until};
 
 pub(crate) use clock::Clock;
 pub use floor::Floor;
@@ -397,12 +397,5 @@ fn same(one: Option<&Verdict>, other: Option<&Verdict>) -> bool {
     match (one, other) {
         (Some(one), Some(other)) => face(one) == face(other) && one.causes.len() == other.causes.len(),
         (one, other) => one.is_none() && other.is_none(),
-    }
-}
-
-async fn until(instant: Option<Instant>) {
-    match instant {
-        Some(instant) => tokio::time::sleep_until(instant).await,
-        None => std::future::pending().await,
     }
 }

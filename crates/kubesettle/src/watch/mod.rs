@@ -33,6 +33,7 @@ use std::sync::Arc;
 
 use kstatus::Digest;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::cluster::Cluster;
@@ -206,5 +207,13 @@ impl Subscription {
     pub async fn children(&self, target: ObjectId, wanted: bool) -> Result<(), Closed> {
         let request = Request::Children { subscriber: self.id, target, wanted };
         self.requests.send(request).await.map_err(|_| Closed)
+    }
+}
+
+/// Waits until this moment; for ever without one.
+pub(crate) async fn until(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => sleep_until(moment).await,
+        None => std::future::pending().await,
     }
 }

@@ -134,31 +134,13 @@ enum Followed {
 impl Loop {
     /// Lists and watches until it is aborted, the hub is gone, or nothing more can be done.
     pub(super) async fn run(self, streaming: bool) {
-        let wanted = self.interest.borrow().clone();
-        let mut runner = Runner {
-            wanted,
-            changes: Vec::new(),
-            version: None,
-            undecodable: 0,
-            out_of_touch: false,
-            task: self,
-        };
         // An error means that nobody listens any more.
-        let _ = runner.run(streaming).await;
+        let _ = Runner::new(self).run(streaming).await;
     }
 
     /// Asks for each wanted name again and again, for want of the right to list or watch.
     pub(super) async fn poll(self) {
-        let wanted = self.interest.borrow().clone();
-        let mut runner = Runner {
-            wanted,
-            changes: Vec::new(),
-            version: None,
-            undecodable: 0,
-            out_of_touch: false,
-            task: self,
-        };
-        let _ = runner.poll().await;
+        let _ = Runner::new(self).poll().await;
     }
 }
 
@@ -173,6 +155,11 @@ struct Runner {
 }
 
 impl Runner {
+    fn new(task: Loop) -> Self {
+        let wanted = task.interest.borrow().clone();
+        Self { task, wanted, changes: Vec::new(), version: None, undecodable: 0, out_of_touch: false }
+    }
+
     async fn run(&mut self, streaming: bool) -> Result<(), HubGone> {
         let mut machine = Machine::new(streaming);
         let mut step = machine.start();

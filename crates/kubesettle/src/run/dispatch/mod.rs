@@ -35,7 +35,7 @@ use crate::id::ObjectId;
 use crate::inventory::Outcomes;
 use crate::plan::{Plan, Step};
 use crate::status::{Signal, Watcher};
-use crate::watch::{Closed, Hub, Presence};
+use crate::watch::{Closed, Hub, Presence, until};
 
 use node::{Node, Phase};
 
@@ -350,12 +350,5 @@ impl Dispatcher {
         awaited.sort_by_key(|awaited| std::cmp::Reverse(awaited.since));
         let total = self.nodes.len();
         self.emit.tell(Body::Waiting { awaited, total }).await;
-    }
-}
-
-async fn until(instant: Option<Instant>) {
-    match instant {
-        Some(instant) => sleep_until(instant).await,
-        None => std::future::pending().await,
     }
 }

@@ -25,7 +25,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use kstatus::{Digest, Kind, Uid};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{AbortHandle, JoinSet};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use ladder::Denied;
@@ -36,7 +36,7 @@ use crate::id::{GroupKind, ObjectId};
 use crate::watch::scope::{self, Means, Names};
 use crate::watch::store::Store;
 use crate::watch::stream::{Batch, Change, Interest, Loop};
-use crate::watch::{Gap, Marks, Presence, Target, TargetState, Update};
+use crate::watch::{Gap, Marks, Presence, Target, TargetState, Update, until};
 
 /// How long a key stays open after its last lease.
 const LINGER: Duration = Duration::from_secs(10);
@@ -184,9 +184,9 @@ impl Task {
                         self.probed(&result);
                     }
                 }
-                () = at(linger) => self.close_lingering(),
-                () = at(denied) => self.retry_denied(),
-                () = at(probe) => self.start_probe(),
+                () = until(linger) => self.close_lingering(),
+                () = until(denied) => self.retry_denied(),
+                () = until(probe) => self.start_probe(),
             }
             self.deliver();
         }
@@ -270,13 +270,6 @@ impl Task {
             };
             released.into_iter().for_each(|key| self.release(key));
         }
-    }
-}
-
-async fn at(instant: Option<Instant>) {
-    match instant {
-        Some(instant) => sleep_until(instant).await,
-        None => std::future::pending().await,
     }
 }
 
