@@ -95,7 +95,9 @@ impl History {
 
     pub(crate) fn was_ready(&self, pod: &Digest) -> bool {
         let seen = pod.uid().is_some_and(|uid| self.ever_ready.binary_search(&uid).is_ok());
-        seen || matches!((pod.created(), self.settled), (Some(created), Some(settled)) if created < settled)
+        // Creation times have whole seconds: a pod of the same second may be the one that came after.
+        let before = |created: Timestamp, settled: Timestamp| created.plus(1000) <= settled;
+        seen || matches!((pod.created(), self.settled), (Some(created), Some(settled)) if before(created, settled))
     }
 }
 

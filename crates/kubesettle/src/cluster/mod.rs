@@ -15,6 +15,7 @@ mod lines;
 mod requests;
 mod secret;
 mod send;
+mod take_over;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::discovery::Resource;
 use super::lines::Lines;
 use super::send::{Ask, Inner};
+use super::take_over;
 use super::types::{
     ApplyParams, Content, DeleteParams, Deletion, ListPage, LogParams, PlainWrite, Scope, Validation,
     WatchStart, Written,
@@ -50,6 +51,9 @@ struct Metadata<'a> {
     generation: Option<i64>,
     #[serde(borrow)]
     deletion_timestamp: Option<Cow<'a, str>>,
+    managed_fields: Option<Vec<take_over::Entry>>,
+    #[serde(borrow)]
+    annotations: Option<take_over::Annotations<'a>>,
 }
 
 /// What answers a DELETE: the object, or a Status with the object's uid.
@@ -102,6 +106,10 @@ pub(super) async fn apply(
         resource_version: metadata.resource_version.into_owned(),
         generation: metadata.generation,
         deleting: metadata.deletion_timestamp.is_some(),
+        has_former_fields: take_over::has_former(
+            metadata.managed_fields.as_deref().unwrap_or_default(),
+            metadata.annotations.as_ref(),
+        ),
         warnings,
     };
     Ok((written, body))

@@ -40,6 +40,7 @@ async fn apply_sends_what_it_was_told_and_reads_little() {
         resource_version: "7".to_owned(),
         generation: Some(2),
         deleting: false,
+        has_former_fields: false,
         warnings: vec![r#"old "api""#.into()],
     };
     assert_eq!(written, expected);

@@ -79,6 +79,8 @@ pub struct Written {
     pub generation: Option<i64>,
     /// The object is being deleted: the write will not keep it.
     pub deleting: bool,
+    /// A client-side apply of the past still owns fields of it ([`Cluster::take_over`](super::Cluster::take_over)).
+    pub has_former_fields: bool,
     /// `Warning` headers, in the server's order.
     pub warnings: Vec<Box<str>>,
 }

@@ -1,9 +1,12 @@
 //! From an object that may start to a request.
 
 use super::{Answer, Dispatcher, Phase};
-use crate::cluster::{Deletion, PlainWrite};
+use bytes::Bytes;
+
+use crate::cluster::{ApplyParams, Cluster, Deletion, PlainWrite, Resource, Written};
 use crate::error::{ApiError, ErrorClass};
 use crate::event::{Action, Body, Conclusion, Outcome};
+use crate::id::ObjectId;
 use crate::inventory::{Fate, OWNING_INVENTORY, unmark_patch};
 use crate::plan::Decision;
 use crate::run::schedule::Milestone;
@@ -61,8 +64,7 @@ impl Dispatcher {
         };
         let (cluster, params) = (self.cluster.clone(), self.options.apply.clone());
         self.requests.push(Box::pin(async move {
-            let answer = cluster.apply(&resource, id.namespace(), id.name(), body, &params).await;
-            (node, Answer::Applied(answer))
+            (node, Answer::Applied(apply(&cluster, &resource, &id, body, &params).await))
         }));
     }
 
@@ -144,4 +146,33 @@ impl Dispatcher {
         self.reach(node, Milestone::Settled);
         self.conclude(node, Conclusion::Settled).await;
     }
+}
+
+/// Applies an object; where a client-side apply of the past owns fields of it, they are made ours and
+/// it is applied once more, so that those which are in the manifest no more go.
+async fn apply(
+    cluster: &Cluster,
+    resource: &Resource,
+    id: &ObjectId,
+    body: Bytes,
+    params: &ApplyParams,
+) -> Result<Written, ApiError> {
+    let (namespace, name) = (id.namespace(), id.name());
+    let first = cluster.apply(resource, namespace, name, body.clone(), params).await;
+    let former = match &first {
+        Ok(written) => written.has_former_fields,
+        Err(error) => Cluster::conflicts_with_the_past(error),
+    };
+    if !former
+        || params.dry_run
+        || !cluster.take_over(resource, namespace, name, &params.field_manager).await?
+    {
+        return first;
+    }
+    let mut again = cluster.apply(resource, namespace, name, body, params).await?;
+    if let Ok(written) = first {
+        again.warnings.splice(..0, written.warnings);
+        again.warnings.dedup();
+    }
+    Ok(again)
 }
