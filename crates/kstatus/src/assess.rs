@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use crate::annotations::ReadyWhen;
 use crate::cause::{Cause, CauseCode};
 use crate::digest::{Digest, NotAnObject, digest};
-use crate::explain::{explain, shown};
+use crate::explain::{explain, join, shown};
 use crate::facts::{BindingMode, Facts, StatusSchema};
 use crate::findings::{self, Found};
 use crate::history::History;
@@ -41,6 +41,11 @@ pub fn assess(target: &Digest, around: &Surroundings<'_>, history: &mut History)
         Status::Current => {
             let note = rules::note(target, around.children);
             verdict.causes.extend(note.map(|found| shown(&found)));
+            let errors = findings::own(target).filter(|found| found.finding.code == CauseCode::RuleError);
+            for cause in errors.map(|found| shown(&found)) {
+                verdict.message = join(&verdict.message, &cause.message);
+                verdict.causes.push(cause);
+            }
             history.note_settled(around.now);
         }
         Status::NotFound | Status::Unknown => {}

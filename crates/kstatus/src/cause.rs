@@ -93,6 +93,8 @@ cause_codes! {
     ControllerSilent,
     /// A warning event of a reason that has no code of its own.
     WarningEvent,
+    /// A custom rule could not be evaluated; the tables have judged instead.
+    RuleError,
 }
 
 impl fmt::Display for CauseCode {

@@ -79,7 +79,7 @@ impl Rulebook {
     pub fn digest(&self, json: &[u8]) -> Result<Digest, NotAnObject> {
         let [api_version, kind, rest @ ..] = Leaf::document(json, TOP).ok_or(NotAnObject)?;
         let [api_version, kind] = [api_version, kind].map(|leaf| leaf.text().unwrap_or_default());
-        Ok(read(self, Kind::new(&api_version, &kind), rest))
+        Ok(read(self, Kind::new(&api_version, &kind), rest, json))
     }
 
     /// [`digest_as`] by these rules.
@@ -89,7 +89,7 @@ impl Rulebook {
     /// When the bytes are not a JSON object in UTF-8.
     pub fn digest_as(&self, kind: &Kind, json: &[u8]) -> Result<Digest, NotAnObject> {
         let [_, _, rest @ ..] = Leaf::document(json, TOP).ok_or(NotAnObject)?;
-        Ok(read(self, kind.clone(), rest))
+        Ok(read(self, kind.clone(), rest, json))
     }
 }
 
@@ -105,7 +105,7 @@ impl Rulebook {
         let [api_version, kind] = [api_version, kind].map(|leaf| leaf.text().unwrap_or_default());
         let kind = Kind::new(&api_version, &kind);
         let view = View::new(&kind, meta_of(metadata), spec, status);
-        Ok(rules::judge(self, &view).1.rule(&kind))
+        Ok(rules::judge(self, &view, json).1.rule(&kind))
     }
 }
 
@@ -117,7 +117,7 @@ fn meta_of(metadata: Leaf<'_>) -> Meta<'_> {
 
 const TOP: [&str; 5] = ["apiVersion", "kind", "metadata", "spec", "status"];
 
-fn read(book: &Rulebook, kind: Kind, [metadata, spec, status]: [Leaf<'_>; 3]) -> Digest {
+fn read(book: &Rulebook, kind: Kind, [metadata, spec, status]: [Leaf<'_>; 3], json: &[u8]) -> Digest {
     let [
         name,
         namespace,
@@ -146,7 +146,7 @@ fn read(book: &Rulebook, kind: Kind, [metadata, spec, status]: [Leaf<'_>; 3]) ->
     let generation = generation.int();
     let meta = Meta { generation, deletion, annotations, labels, finalizers };
     let view = View::new(&kind, meta, spec, status);
-    let (own, _) = rules::judge(book, &view);
+    let (own, _) = rules::judge(book, &view, json);
     let unsettled = own.status() != Status::Current;
     let steps = if unsettled { rules::steps_of(&view) } else { 0 };
     let revision = rules::revision_of(&view);

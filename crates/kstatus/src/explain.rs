@@ -57,7 +57,7 @@ pub(crate) fn explain(
 }
 
 /// Both sentences, unless one says what the other does.
-fn join(first: &str, second: &str) -> String {
+pub(crate) fn join(first: &str, second: &str) -> String {
     let detail = second.split_once(": ").map_or(second, |(_, detail)| detail);
     if first.contains(second) || (!detail.is_empty() && first.contains(detail)) {
         first.to_owned()

@@ -3,6 +3,7 @@
 mod annotations;
 mod assess;
 mod cause;
+mod custom;
 mod digest;
 mod explain;
 mod facts;
@@ -23,6 +24,7 @@ mod view;
 
 pub use assess::{assess, compute};
 pub use cause::{Cause, CauseCode, ObjectRef};
+pub use custom::{CustomRule, RuleError, RuleText};
 pub use digest::{Digest, NotAnObject, digest, digest_as};
 pub use facts::{BindingMode, Facts, StatusSchema};
 pub use history::History;

@@ -52,6 +52,7 @@ pub const DEFAULT_HOLDS: &[HoldRow] = &[
     row(CauseCode::NamespaceContentRemaining, "conditions of a namespace", Hold::Never),
     row(CauseCode::NotPermitted, "answer of the server", Hold::Never),
     row(CauseCode::ControllerSilent, "no status after the grace", Hold::Never),
+    row(CauseCode::RuleError, "a custom rule that cannot be evaluated", Hold::Never),
 ];
 
 const fn row(code: CauseCode, found: &'static str, hold: Hold) -> HoldRow {

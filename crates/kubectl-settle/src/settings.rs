@@ -54,6 +54,8 @@ pub(crate) struct Subject {
     /// Empty only when a set is named that need not be read.
     pub(crate) input: Vec<Input>,
     pub(crate) skip_invalid: bool,
+    /// Files of rules.
+    pub(crate) rules: Vec<PathBuf>,
     pub(crate) set: Set,
 }
 
@@ -113,6 +115,8 @@ pub(crate) struct Status {
 pub(crate) struct Local {
     pub(crate) input: Vec<Input>,
     pub(crate) skip_invalid: bool,
+    /// Files of rules.
+    pub(crate) rules: Vec<PathBuf>,
     /// Without the table of known custom kinds.
     pub(crate) generic: bool,
     /// With the rule that decided.
@@ -261,7 +265,7 @@ impl Layers<'_> {
             return Err(Failure::usage("standard input (-) is given twice"));
         }
         let skip_invalid = self.flag(args.skip_invalid, "KUBESETTLE_SKIP_INVALID")?.unwrap_or(false);
-        Ok(Subject { cluster, input, skip_invalid, set })
+        Ok(Subject { cluster, input, skip_invalid, rules: args.rules, set })
     }
 
     fn apply(&self, args: ApplyArgs, cluster: ConfigOptions) -> Result<Apply, Failure> {
@@ -308,11 +312,13 @@ impl Layers<'_> {
     }
 
     fn local(&self, args: StatusArgs, cluster: ConfigOptions) -> Result<Local, Failure> {
-        let Subject { input, skip_invalid, .. } = self.subject(args.input, cluster, Set::default(), false)?;
+        let Subject { input, skip_invalid, rules, .. } =
+            self.subject(args.input, cluster, Set::default(), false)?;
         let (generic, explain) = (args.local.generic, args.local.explain);
         Ok(Local {
             input,
             skip_invalid,
+            rules,
             generic: generic.unwrap_or(false),
             explain: explain.unwrap_or(false),
         })

@@ -20,6 +20,7 @@ pub mod id;
 pub mod inventory;
 pub mod manifest;
 pub mod plan;
+pub mod rules;
 pub mod run;
 pub mod status;
 pub mod watch;

@@ -33,7 +33,8 @@ const MODULES: &[(&str, &[&str])] = &[
     ("id", &[]),
     ("error", &["id"]),
     ("manifest", &["id"]),
-    ("dump", &["id", "error", "manifest", "event"]),
+    ("rules", &["id", "manifest"]),
+    ("dump", &["id", "error", "manifest", "rules", "event"]),
     ("graph", &["id", "manifest"]),
     ("inventory", &["id"]),
     ("event", &["id", "error"]),
@@ -48,7 +49,7 @@ const MODULES: &[(&str, &[&str])] = &[
 ];
 
 /// Modules without async, clients or runtime.
-const PURE: &[&str] = &["id", "error", "manifest", "dump", "graph", "inventory", "event", "plan"];
+const PURE: &[&str] = &["id", "error", "manifest", "rules", "dump", "graph", "inventory", "event", "plan"];
 const CLIENTS: &[&str] = &["tokio", "hyper", "hyper_util", "tower", "http", "rustls"];
 
 fn module_of(path: &Path, root: &Path) -> String {

@@ -6,20 +6,8 @@ use crate::verdict::Status;
 use crate::view::View;
 
 pub(super) const ROWS: &[Row] = &[
-    Row {
-        status: Status::Terminating,
-        reason: "Deletion",
-        source: "kstatus",
-        when: "`metadata.deletionTimestamp` is set",
-        tell: super::deletion::tell,
-    },
-    Row {
-        status: Status::InProgress,
-        reason: "LatestGenerationNotObserved",
-        source: "kstatus; helm/helm#32615",
-        when: "`status.observedGeneration` differs from `metadata.generation`, in either direction",
-        tell: generation_not_observed,
-    },
+    DELETED,
+    UNSEEN,
     Row {
         status: Status::Failed,
         reason: "Stalled",
@@ -35,6 +23,27 @@ pub(super) const ROWS: &[Row] = &[
         tell: |view| view.conditions().alarm("Reconciling").map(Telling::of),
     },
 ];
+
+/// The rows that come before a custom rule.
+pub(super) const BEFORE_RULES: &[Row] = &[DELETED, UNSEEN];
+/// Those before a rule that judges whatever generation was observed.
+pub(super) const BEFORE_ANY: &[Row] = &[DELETED];
+
+const DELETED: Row = Row {
+    status: Status::Terminating,
+    reason: "Deletion",
+    source: "kstatus",
+    when: "`metadata.deletionTimestamp` is set",
+    tell: super::deletion::tell,
+};
+
+const UNSEEN: Row = Row {
+    status: Status::InProgress,
+    reason: "LatestGenerationNotObserved",
+    source: "kstatus; helm/helm#32615",
+    when: "`status.observedGeneration` differs from `metadata.generation`, in either direction",
+    tell: generation_not_observed,
+};
 
 fn generation_not_observed(view: &View<'_>) -> Option<Telling> {
     let generation = view.generation?;

@@ -28,7 +28,10 @@ mod words;
 mod samples;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
+use crate::custom::CustomRule;
+use crate::kind::Kind;
 use crate::outcome::{Finding, Open, Own, Plain, Told};
 use crate::verdict::{Progress, Status};
 use crate::view::{Condition, View};
@@ -142,29 +145,61 @@ pub(crate) const FAMILIES: &[&Family] = &[
     &cluster::SIGNING_REQUEST,
 ];
 
-/// Which rules a digest is made by. `Default`: all of them.
-///
-/// Rules a user brings (on the CRD, in a file) will stand here too, before the tables.
+/// Which rules a digest is made by. `Default`: all tables, and no custom rules.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rulebook {
     ecosystems: bool,
+    custom: Arc<[CustomRule]>,
 }
 
 impl Default for Rulebook {
     fn default() -> Self {
-        Self { ecosystems: true }
+        Self { ecosystems: true, custom: Arc::default() }
     }
 }
 
 impl Rulebook {
     /// Without the table of known custom kinds: those are judged by habits only.
     pub fn habits_only() -> Self {
-        Self { ecosystems: false }
+        Self { ecosystems: false, ..Self::default() }
+    }
+
+    /// With these rules behind those that are there already. The first rule for a kind counts; all
+    /// come before the tables.
+    #[must_use]
+    pub fn with_rules(mut self, rules: impl IntoIterator<Item = CustomRule>) -> Self {
+        self.custom = self.custom.iter().cloned().chain(rules).collect();
+        self
+    }
+
+    /// The custom rule for a kind.
+    pub fn rule_for(&self, kind: &Kind) -> Option<&CustomRule> {
+        self.custom.iter().find(|rule| rule.is_for(kind))
+    }
+
+    /// [`metadata_suffices`] by these rules: a custom rule wants the whole object.
+    pub fn metadata_suffices(&self, kind: &Kind) -> bool {
+        metadata_suffices(kind) && self.rule_for(kind).is_none()
     }
 }
 
 /// The object's own verdict, and the rule that gave it.
-pub(crate) fn judge(book: &Rulebook, view: &View<'_>) -> (Own, Origin) {
+pub(crate) fn judge(book: &Rulebook, view: &View<'_>, json: &[u8]) -> (Own, Origin) {
+    let Some(rule) = book.rule_for(view.kind) else { return by_tables(book, view) };
+    let before = if rule.ignores_generation() { generic::BEFORE_ANY } else { generic::BEFORE_RULES };
+    if let Some((own, row)) = first(before, view) {
+        return (with(own, deletion::findings(view)), Origin::Row("every kind", row));
+    }
+    match rule.judge(json) {
+        Ok(own) => (own, Origin::Custom(rule.place().into())),
+        Err(finding) => {
+            let (own, origin) = by_tables(book, view);
+            (also(own, finding), origin)
+        }
+    }
+}
+
+fn by_tables(book: &Rulebook, view: &View<'_>) -> (Own, Origin) {
     if let Some((own, row)) = first(generic::ROWS, view) {
         return (with(own, deletion::findings(view)), Origin::Row("every kind", row));
     }
@@ -188,6 +223,23 @@ pub(crate) fn judge(book: &Rulebook, view: &View<'_>) -> (Own, Origin) {
     }
     let (own, row) = habits::judge(view);
     (own, row.map_or(Origin::Nothing, |row| Origin::Row("habits", row)))
+}
+
+/// The same with one finding more.
+fn also(own: Own, finding: Finding) -> Own {
+    let mut told = match own {
+        Own::Told(told) => told,
+        Own::Plain(plain) => Box::new(Told {
+            status: plain.status,
+            reason: Cow::Borrowed(plain.reason),
+            message: Cow::Borrowed(plain.message),
+            progress: None,
+            findings: Box::default(),
+            open: Open::Nothing,
+        }),
+    };
+    told.findings = std::mem::take(&mut told.findings).into_iter().chain([finding]).collect();
+    Own::Told(told)
 }
 
 fn family_of(view: &View<'_>) -> Option<&'static Family> {

@@ -8,8 +8,9 @@ use super::{Row, docs};
 use crate::kind::Kind;
 
 /// The place in the tables that told an object's own verdict.
-#[derive(Clone, Copy)]
 pub(crate) enum Origin {
+    /// A custom rule, by its place.
+    Custom(String),
     /// A row of this table.
     Row(&'static str, &'static Row),
     /// No row of the family of its kind.
@@ -27,7 +28,8 @@ pub(crate) enum Origin {
 /// The rule that decided on an object by itself, in words.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rule {
-    /// Where it stands: `every kind`, a kind such as `Deployment.apps`, `custom kinds` or `habits`.
+    /// Where it stands: `every kind`, a kind such as `Deployment.apps`, `custom kinds`, `habits` or `custom
+    /// rule`.
     pub table: String,
     /// When it applies.
     pub when: String,
@@ -47,6 +49,7 @@ impl Origin {
     pub(crate) fn rule(self, kind: &Kind) -> Rule {
         let known = || format!("custom kinds, {kind}");
         let (table, when, source) = match self {
+            Self::Custom(place) => (format!("custom rule for {kind}"), place, ""),
             Self::Row("the kind", row) => (kind.to_string(), row.when.to_owned(), row.source),
             Self::Row(table, row) => (table.to_owned(), row.when.to_owned(), row.source),
             Self::Otherwise => (kind.to_string(), "otherwise".to_owned(), ""),

@@ -1,4 +1,5 @@
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use clap_complete::Shell;
@@ -26,6 +27,9 @@ pub(crate) struct InputArgs {
         num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool
     )]
     pub(crate) skip_invalid: Option<bool>,
+    /// Judge the kinds named in this file by its rules; repeatable (help custom-rules)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) rules: Vec<PathBuf>,
 }
 
 /// How long to wait.
@@ -203,7 +207,7 @@ impl CompletionArgs {
 
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct HelpArgs {
-    /// A command, or the topic exit-codes, events or dumps
+    /// A command, or a topic: exit-codes, events, dumps or custom-rules
     #[arg(value_name = "COMMAND")]
     pub(crate) words: Vec<String>,
 }

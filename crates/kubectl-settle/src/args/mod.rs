@@ -43,7 +43,7 @@ Defaults can be set in the environment; a flag wins over them:
   KUBESETTLE_WAIT, KUBESETTLE_SKIP_INVALID, KUBESETTLE_DELETE_TIMEOUT,
   KUBESETTLE_INVENTORY_POLICY, KUBESETTLE_LOCK_TIMEOUT, KUBESETTLE_PRUNE_MAX
 
-Topics: `help exit-codes`, `help events`, `help dumps`";
+Topics: `help exit-codes`, `help events`, `help dumps`, `help custom-rules`";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

@@ -10,6 +10,7 @@ use crate::print::Page;
 const TOPICS: &[(&str, &str)] = &[
     ("exit-codes", include_str!("../../../../docs/exit-codes.md")),
     ("events", include_str!("../../../../docs/events.md")),
+    ("custom-rules", include_str!("../../../../docs/custom-rules.md")),
     ("dumps", include_str!("../../../../docs/dumps.md")),
 ];
 

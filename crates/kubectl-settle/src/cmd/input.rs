@@ -1,10 +1,20 @@
 //! The places objects are read from, as the library takes them.
 
-use kubesettle::manifest::Source;
+use std::path::PathBuf;
 
+use kstatus::CustomRule;
+use kubesettle::manifest::Source;
+use kubesettle::rules;
+
+use super::Stop;
 use crate::exit::Failure;
 use crate::settings::Input;
 use crate::stdin;
+
+/// The rules of these files.
+pub(super) fn rules(files: &[PathBuf]) -> Result<Vec<CustomRule>, Stop> {
+    rules::load(files).map_err(|error| Stop::Input { problems: error.into_problems(), besides: None })
+}
 
 /// Every place; standard input is read whole.
 pub(super) fn sources(input: &[Input]) -> Result<Vec<Source>, Failure> {

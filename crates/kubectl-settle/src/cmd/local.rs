@@ -22,8 +22,9 @@ const MAX_BYTES: u64 = 4 << 30;
 
 /// Judges a dump.
 pub(crate) fn run(local: &Local, view: View, out: &mut Out) -> Result<ExitClass, Stop> {
+    let tables = if local.generic { Rulebook::habits_only() } else { Rulebook::default() };
     let options = DumpOptions {
-        rulebook: if local.generic { Rulebook::habits_only() } else { Rulebook::default() },
+        rulebook: tables.with_rules(input::rules(&local.rules)?),
         now: Some(now()),
         ..DumpOptions::default()
     };
@@ -36,7 +37,7 @@ pub(crate) fn run(local: &Local, view: View, out: &mut Out) -> Result<ExitClass,
     let judged = dump.judge(&options);
     let rules: Vec<Option<String>> = judged
         .iter()
-        .map(|one| one.object.rule(&options).filter(|_| local.explain).map(|rule| rule.to_string()))
+        .map(|one| dump.rule(one.object).filter(|_| local.explain).map(|rule| rule.to_string()))
         .collect();
     let class = exit_class(judged.iter().map(|one| &one.verdict));
     if view.output == Output::Json {
@@ -44,6 +45,9 @@ pub(crate) fn run(local: &Local, view: View, out: &mut Out) -> Result<ExitClass,
     } else {
         let shown = Shown { dump: &dump, judged: &judged, rules: &rules, class };
         shown.print(view, out, &mut page);
+    }
+    for warning in dump.warnings() {
+        page.err.push_str(&format!("warning: {warning}\n"));
     }
     if dump.passed_over() > 0 {
         let count = print::count(dump.passed_over(), "document");

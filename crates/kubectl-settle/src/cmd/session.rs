@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
 use jiff::tz::TimeZone;
+use kstatus::{CustomRule, Rulebook};
 use kubesettle::cluster::{Cluster, Config, ConfigOptions};
 use kubesettle::error::ExitClass;
 use kubesettle::event::Operation;
@@ -35,13 +36,14 @@ pub(super) struct Job<'a> {
 impl Job<'_> {
     /// Does the whole of it.
     pub(super) fn run(self, out: &mut Out) -> Result<ExitClass, Stop> {
+        let rules = input::rules(&self.subject.rules)?;
         let manifests = self.load()?;
         let config = Config::load(&self.subject.cluster).map_err(|error| self.stop(&manifests, error))?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| {
             Failure::new(ExitClass::Internal, format!("the runtime does not start: {error}"))
         })?;
-        let class = runtime.block_on(self.connected(config, manifests, out));
+        let class = runtime.block_on(self.connected(config, rules, manifests, out));
         // Requests under way are not waited for: a second signal means now.
         runtime.shutdown_background();
         class
@@ -67,7 +69,13 @@ impl Job<'_> {
         Stop::Input { problems: manifests.problems().to_vec(), besides: Some(failure) }
     }
 
-    async fn connected(self, config: Config, manifests: Manifests, out: &mut Out) -> Result<ExitClass, Stop> {
+    async fn connected(
+        self,
+        config: Config,
+        rules: Vec<CustomRule>,
+        manifests: Manifests,
+        out: &mut Out,
+    ) -> Result<ExitClass, Stop> {
         let mut signals = Signals::listen();
         let resolving = self.resolve_options(&config);
         let server = config.server().to_owned();
@@ -87,7 +95,9 @@ impl Job<'_> {
         let mut page = Page::default();
         print::left_out(wanted.problems(), &mut page);
         out.write(&mut page);
-        let run = Run::start(&cluster, &Hub::new(&cluster), self.operation, wanted, options);
+        let rulebook = Rulebook::default().with_rules(rules).with_rules(wanted.rules().iter().cloned());
+        let hub = Hub::with_rules(&cluster, rulebook);
+        let run = Run::start(&cluster, &hub, self.operation, wanted, options);
         Ok(drive::drive(run, printer.as_mut(), out, &mut signals).await)
     }
 

@@ -7,7 +7,7 @@ use kstatus::{History, Policy, Status, Surroundings, Verdict, assess};
 
 use super::{Dump, DumpOptions, Judged, Recorded};
 use crate::error::ExitClass;
-use crate::event::{Body, Conclusion, Event, Operation, Start};
+use crate::event::{Body, Conclusion, Event, Operation, Start, rule_warnings};
 
 impl Dump {
     /// The verdict on every object, in the order of the input.
@@ -49,6 +49,7 @@ impl Dump {
         };
         let mut bodies = vec![Body::Start(start)];
         for Judged { object, verdict } in judged {
+            bodies.extend(rule_warnings(&object.id, verdict).map(|(_, warning)| warning));
             bodies.push(Body::Verdict { id: object.id.clone(), verdict: verdict.clone() });
         }
         for Judged { object, verdict } in judged {

@@ -8,6 +8,7 @@ use super::{Dump, DumpOptions, Recorded, clock};
 use crate::id::{GroupKind, ObjectId};
 use crate::manifest::stream::{self, Item};
 use crate::manifest::{InputProblems, Problem, Source, compact, no_objects};
+use crate::rules;
 
 impl Dump {
     /// Reads everything. What cannot be read stands in [`problems`](Self::problems).
@@ -18,12 +19,18 @@ impl Dump {
     pub fn load(sources: &[Source], max_bytes: u64, options: &DumpOptions) -> Result<Self, InputProblems> {
         let mut loader = Loader { options, objects: Vec::new(), problems: Vec::new(), passed_over: 0 };
         stream::each(sources, max_bytes, |item| loader.item(item));
-        let Loader { objects, mut problems, passed_over, .. } = loader;
+        let Loader { mut objects, mut problems, passed_over, .. } = loader;
         if objects.is_empty() && problems.is_empty() {
             problems.push(no_objects(sources));
         }
         if objects.is_empty() {
             return Err(InputProblems::new(problems));
+        }
+        let described = objects.iter().map(|object| (&*object.json, &object.place));
+        let (rules, warnings) = rules::of_definitions(described);
+        let rulebook = options.rulebook.clone().with_rules(rules);
+        for object in objects.iter_mut().filter(|object| object.typed) {
+            object.digest = rulebook.digest(&object.json).ok();
         }
         let mut facts = Facts::default();
         for object in &objects {
@@ -34,7 +41,7 @@ impl Dump {
         let newest = objects.iter().filter_map(|object| object.newest).max();
         let clock = newest.or(options.now).unwrap_or(Timestamp::from_millis(0));
         let around = Index::of(&objects);
-        Ok(Self { objects, problems, passed_over, clock, facts, around })
+        Ok(Self { objects, problems, warnings, passed_over, clock, facts, around, rulebook })
     }
 }
 
@@ -70,9 +77,8 @@ impl Loader<'_> {
         let id = ObjectId::new(kind, text("/metadata/namespace"), text("/metadata/name"));
         let typed = value.as_object().is_some_and(is_typed);
         let json = compact(&value);
-        let digest = self.options.rulebook.digest(&json).ok().filter(|_| typed);
         let newest = clock::newest(&json, lease, self.options.now);
-        Recorded { id, json, place, newest, digest }
+        Recorded { id, json, place, newest, typed, digest: None }
     }
 }
 

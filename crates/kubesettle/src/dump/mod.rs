@@ -33,7 +33,7 @@ mod surroundings;
 mod tests;
 
 use bytes::Bytes;
-use kstatus::{Digest, Facts, Rule, Timestamp, Verdict};
+use kstatus::{Digest, Facts, Rule, Rulebook, Timestamp, Verdict};
 
 use crate::id::ObjectId;
 use crate::manifest::{Place, Problem};
@@ -45,6 +45,8 @@ pub use judge::exit_class;
 pub struct Dump {
     objects: Vec<Recorded>,
     problems: Vec<Problem>,
+    warnings: Vec<Problem>,
+    rulebook: Rulebook,
     passed_over: usize,
     clock: Timestamp,
     facts: Facts,
@@ -59,7 +61,8 @@ pub struct Recorded {
     place: Place,
     /// Its newest moment.
     newest: Option<Timestamp>,
-    /// `None`: it is no object of any API.
+    /// It says what kind of object it is.
+    typed: bool,
     digest: Option<Digest>,
 }
 
@@ -75,8 +78,8 @@ pub struct Judged<'a> {
 /// How to judge a dump.
 #[derive(Clone, Debug, Default)]
 pub struct DumpOptions {
-    /// Which rules count.
-    pub rulebook: kstatus::Rulebook,
+    /// Which rules count, before those that definitions in the dump carry.
+    pub rulebook: Rulebook,
     /// Holds and graces.
     pub policy: kstatus::Policy,
     /// The wall clock; nothing in the dump is believed to be later. `None`: all is believed.
@@ -109,12 +112,6 @@ impl Recorded {
         let kind = self.id.group_kind();
         kind.is("", "Event") || kind.is("events.k8s.io", "Event")
     }
-
-    /// The rule that decides on it by itself.
-    pub fn rule(&self, options: &DumpOptions) -> Option<Rule> {
-        self.digest.as_ref()?;
-        options.rulebook.rule(&self.json).ok()
-    }
 }
 
 impl Dump {
@@ -126,6 +123,17 @@ impl Dump {
     /// What could not be read, file after file.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
+    }
+
+    /// What is odd about the rules that definitions in it carry.
+    pub fn warnings(&self) -> &[Problem] {
+        &self.warnings
+    }
+
+    /// The rule that decides on an object by itself.
+    pub fn rule(&self, object: &Recorded) -> Option<Rule> {
+        object.digest.as_ref()?;
+        self.rulebook.rule(&object.json).ok()
     }
 
     /// How many documents found in folders are no objects.

@@ -159,9 +159,31 @@ fn the_class_of_a_dump_is_that_of_a_look_at_its_objects() {
 
 #[test]
 fn the_rule_that_decided_has_a_name() {
-    let rule = |text: &str| load(text).objects()[0].rule(&options()).expect("a rule").to_string();
+    let rule = |text: &str| {
+        let dump = load(text);
+        dump.rule(&dump.objects()[0]).expect("a rule").to_string()
+    };
     assert!(rule(DEPLOYMENT).starts_with("Deployment.apps: "), "{}", rule(DEPLOYMENT));
     assert!(rule(WIDGET).starts_with("habits: no status"), "{}", rule(WIDGET));
     let terminating = WIDGET.replace("{name: w,", "{name: w, deletionTimestamp: \"2025-01-01T00:00:00Z\",");
     assert_eq!(rule(&terminating), "every kind: `metadata.deletionTimestamp` is set (kstatus)");
+}
+
+#[test]
+fn a_rule_on_a_definition_counts_for_its_kind() {
+    let rule = |text: &str| {
+        let marked =
+            format!("{{name: widgets.example.com, annotations: {{kubesettle.io/status-rule: {text}}},");
+        DEFINITION.replace("{name: widgets.example.com,", &marked)
+    };
+    let good = format!("{WIDGET}---{}", rule("\"current: '{.spec.size}=3'\""));
+    assert_eq!(verdicts(&good)[0].reason.as_str(), "RuleCurrent");
+    let bad = load(&format!("{WIDGET}---{}", rule("\"current: '{.spec'\"")));
+    assert_eq!((bad.warnings().len(), bad.judge(&options())[0].verdict.reason.as_str()), (1, "NoStatus"));
+    // A file of rules comes before it.
+    let text = "rules: [{match: {group: example.com, kind: Widget}, current: '{.spec.size}=4'}]";
+    let rules = crate::rules::parse("r.yaml", text.as_bytes()).expect("good rules");
+    let options = DumpOptions { rulebook: kstatus::Rulebook::default().with_rules(rules), ..options() };
+    let dump = Dump::load(&[Source::Stdin(good.into())], 1 << 20, &options).expect("objects");
+    assert_eq!(dump.judge(&options)[0].verdict.reason.as_str(), "RuleInProgress");
 }

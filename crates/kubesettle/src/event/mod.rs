@@ -22,7 +22,7 @@ mod tally;
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-use kstatus::Verdict;
+use kstatus::{CauseCode, Verdict};
 
 use crate::error::{ApiError, ExitClass};
 use crate::id::{GroupKind, ObjectId};
@@ -328,4 +328,21 @@ pub enum WarningSource {
     Input,
     /// The run itself.
     Run,
+}
+
+/// The warnings that a verdict carries: custom rules that could not be evaluated, each with its text.
+pub(crate) fn rule_warnings<'a>(
+    id: &'a ObjectId,
+    verdict: &'a Verdict,
+) -> impl Iterator<Item = (String, Body)> + use<'a> {
+    let causes = verdict.causes.iter().filter(|cause| cause.code == CauseCode::RuleError);
+    causes.map(|cause| {
+        let message = cause.message.clone();
+        let body = Body::Warning {
+            id: Some(id.clone()),
+            source: WarningSource::Run,
+            message: message.clone().into(),
+        };
+        (message, body)
+    })
 }

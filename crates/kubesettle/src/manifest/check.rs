@@ -26,7 +26,7 @@ pub(crate) struct Origin<'a> {
 
 impl Origin<'_> {
     /// The place of a field, or of the object when the field is not written out.
-    pub(super) fn at(&self, path: &str) -> Place {
+    pub(crate) fn at(&self, path: &str) -> Place {
         let line = self.line_of(path);
         line.map_or_else(|| self.place.clone(), |line| self.place.at_line(line))
     }

@@ -107,7 +107,7 @@ fn yaml(text: &str, first_line: u32, line: u32) -> Result<Document<'_>, Fault> {
 }
 
 /// The text of an annotation that holds YAML.
-pub(super) fn embedded(text: &str) -> Result<Value, String> {
+pub(crate) fn embedded(text: &str) -> Result<Value, String> {
     yaml(text, 1, 1).map(|document| document.value).map_err(|fault| fault.message)
 }
 

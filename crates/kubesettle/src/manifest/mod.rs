@@ -49,6 +49,7 @@ mod split;
 pub(crate) mod stream;
 mod tree;
 
+pub(crate) use decode::embedded;
 pub(crate) use load::no_objects;
 pub(crate) use object::compact;
 

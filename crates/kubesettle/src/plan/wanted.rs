@@ -1,4 +1,5 @@
 use bytes::Bytes;
+use kstatus::CustomRule;
 
 use crate::graph::Graph;
 use crate::id::ObjectId;
@@ -12,6 +13,7 @@ pub struct Wanted {
     pub(crate) warnings: Vec<String>,
     problems: Vec<Problem>,
     template: Option<Bytes>,
+    rules: Vec<CustomRule>,
 }
 
 impl Wanted {
@@ -20,7 +22,21 @@ impl Wanted {
         let warnings = input.warnings().iter().chain(graph.warnings()).map(ToString::to_string).collect();
         let problems = input.problems().to_vec();
         let template = input.template().map(|template| template.json().clone());
-        Self { objects: input.into_objects(), graph, warnings, problems, template }
+        let rules = Vec::new();
+        Self { objects: input.into_objects(), graph, warnings, problems, template, rules }
+    }
+
+    /// With the rules that definitions of the input carry, and what was wrong with others.
+    #[must_use]
+    pub fn with_rules(mut self, rules: Vec<CustomRule>, problems: &[Problem]) -> Self {
+        self.rules = rules;
+        self.warnings.extend(problems.iter().map(ToString::to_string));
+        self
+    }
+
+    /// The rules that definitions of the input carry.
+    pub fn rules(&self) -> &[CustomRule] {
+        &self.rules
     }
 
     /// The objects; their positions are the nodes of [`Wanted::graph`].

@@ -1,12 +1,14 @@
 //! Numbers events and hands them to the reader.
 
+use std::collections::HashSet;
 use std::time::SystemTime;
 
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::error::ExitClass;
-use crate::event::{Body, Event, Summary, WarningSource};
+use crate::event::{Body, Event, Summary, WarningSource, rule_warnings};
+use crate::id::ObjectId;
 
 pub(super) struct Emitter {
     sender: mpsc::Sender<Event>,
@@ -14,17 +16,35 @@ pub(super) struct Emitter {
     last: Instant,
     seq: u64,
     summary: Summary,
+    /// What was told of rules that could not be evaluated.
+    told: HashSet<(ObjectId, String)>,
 }
 
 impl Emitter {
     pub(super) fn new(sender: mpsc::Sender<Event>) -> Self {
         let now = Instant::now();
-        Self { sender, started: now, last: now, seq: 0, summary: Summary::default() }
+        Self { sender, started: now, last: now, seq: 0, summary: Summary::default(), told: HashSet::new() }
     }
 
     /// Tells what happened; waits while the reader is behind. A reader that is gone is no error
     /// here: [`Emitter::abandoned`] tells.
     pub(super) async fn tell(&mut self, body: Body) {
+        for warning in self.of_rules(&body) {
+            self.send(warning).await;
+        }
+        self.send(body).await;
+    }
+
+    /// A rule that could not be evaluated is told beside the verdict, once.
+    fn of_rules(&mut self, body: &Body) -> Vec<Body> {
+        let Body::Verdict { id, verdict } = body else { return Vec::new() };
+        let news = rule_warnings(id, verdict);
+        news.filter(|(message, _)| self.told.insert((id.clone(), message.clone())))
+            .map(|(_, body)| body)
+            .collect()
+    }
+
+    async fn send(&mut self, body: Body) {
         let event = Event { seq: self.seq, elapsed: self.started.elapsed(), time: SystemTime::now(), body };
         self.summary.observe(&event);
         self.seq += 1;

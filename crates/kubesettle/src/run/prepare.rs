@@ -5,6 +5,7 @@ use crate::graph::{Graph, GraphOptions};
 use crate::id::GroupKind;
 use crate::manifest::{InputProblems, Manifests, ResolveOptions, ScopeAnswer};
 use crate::plan::Wanted;
+use crate::rules;
 
 /// Completes the input with what only the cluster knows (scopes, namespaces, unknown kinds) and
 /// orders it.
@@ -26,5 +27,8 @@ pub fn prepare(
         }
     };
     let (input, order) = Graph::of_input(manifests, scope_of, resolve, graph)?;
-    Ok(Wanted::new(input, order))
+    let wanted = Wanted::new(input, order);
+    let objects = wanted.objects().iter().map(|object| (&**object.json(), object.place()));
+    let (rules, problems) = rules::of_definitions(objects);
+    Ok(wanted.with_rules(rules, &problems))
 }

@@ -31,7 +31,7 @@ mod wire;
 
 use std::sync::Arc;
 
-use kstatus::Digest;
+use kstatus::{Digest, Rulebook};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -147,8 +147,13 @@ pub struct Closed;
 impl Hub {
     /// Starts a hub. Must be called inside a tokio runtime.
     pub fn new(cluster: &Cluster) -> Self {
+        Self::with_rules(cluster, Rulebook::default())
+    }
+
+    /// Starts a hub whose objects are digested by these rules. Must be called inside a tokio runtime.
+    pub fn with_rules(cluster: &Cluster, rules: Rulebook) -> Self {
         let (requests, receiver) = mpsc::channel(64);
-        tokio::spawn(hub::Task::new(cluster.clone(), receiver).run());
+        tokio::spawn(hub::Task::new(cluster.clone(), rules, receiver).run());
         Self { requests }
     }
 

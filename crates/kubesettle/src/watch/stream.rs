@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use kstatus::{Digest, Kind, Uid};
+use kstatus::{Digest, Kind, Rulebook, Uid};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep, timeout};
 
@@ -113,6 +113,7 @@ pub(super) struct Batch {
 pub(super) struct Loop {
     pub key: u32,
     pub cluster: Cluster,
+    pub rules: Rulebook,
     pub resource: Resource,
     pub kind: Kind,
     pub scope: Scope,
@@ -359,7 +360,7 @@ impl Runner {
         if !self.wanted.wants(item) {
             return;
         }
-        match kstatus::digest_as(&self.task.kind, item.json.as_bytes()) {
+        match self.task.rules.digest_as(&self.task.kind, item.json.as_bytes()) {
             Ok(digest) => {
                 self.changes.extend(marks(item).map(Change::Marks));
                 self.changes.push(Change::Upsert(Arc::new(digest)));

@@ -97,7 +97,7 @@ impl Task {
             group => format!("{group}/{}", resource.version()),
         };
         let kind = Kind::new(&api_version, resource.kind());
-        let content = if kstatus::metadata_suffices(&kind) { Content::MetadataOnly } else { Content::Full };
+        let content = if self.rules.metadata_suffices(&kind) { Content::MetadataOnly } else { Content::Full };
         let scope = match means {
             Means::Watch(scope) => scope.clone(),
             Means::Poll(namespace) => Scope::Namespace(namespace.clone()),
@@ -105,6 +105,7 @@ impl Task {
         let task = Loop {
             key,
             cluster: self.cluster.clone(),
+            rules: self.rules.clone(),
             resource: resource.clone(),
             kind,
             scope,

@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use kstatus::{Digest, Kind, Uid};
+use kstatus::{Digest, Kind, Rulebook, Uid};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
@@ -118,6 +118,7 @@ enum Done {
 /// The hub's task.
 pub(super) struct Task {
     cluster: Cluster,
+    rules: Rulebook,
     requests: mpsc::Receiver<Request>,
     batches: mpsc::Receiver<Batch>,
     to_hub: mpsc::Sender<Batch>,
@@ -141,10 +142,11 @@ pub(super) struct Task {
 }
 
 impl Task {
-    pub(super) fn new(cluster: Cluster, requests: mpsc::Receiver<Request>) -> Self {
+    pub(super) fn new(cluster: Cluster, rules: Rulebook, requests: mpsc::Receiver<Request>) -> Self {
         let (to_hub, batches) = mpsc::channel(QUEUE);
         Self {
             cluster,
+            rules,
             requests,
             batches,
             to_hub,
