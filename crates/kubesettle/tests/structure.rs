@@ -44,7 +44,19 @@ const MODULES: &[(&str, &[&str])] = &[
     ("status", &["id", "error", "cluster", "watch"]),
     (
         "run",
-        &["id", "error", "manifest", "graph", "inventory", "event", "plan", "cluster", "watch", "status"],
+        &[
+            "id",
+            "error",
+            "manifest",
+            "rules",
+            "graph",
+            "inventory",
+            "event",
+            "plan",
+            "cluster",
+            "watch",
+            "status",
+        ],
     ),
 ];
 

@@ -34,7 +34,7 @@ impl Wanted {
         self
     }
 
-    /// The rules that definitions of the input carry.
+    /// The rules that definitions of the input carry: for [`Hub::with_rules`](crate::watch::Hub::with_rules).
     pub fn rules(&self) -> &[CustomRule] {
         &self.rules
     }

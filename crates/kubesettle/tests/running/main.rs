@@ -4,5 +4,6 @@
 
 mod crash;
 mod order;
+mod rules;
 mod scene;
 mod sets;

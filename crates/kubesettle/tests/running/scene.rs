@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
+use kstatus::Rulebook;
 use kubesettle::cluster::Cluster;
 use kubesettle::error::ExitClass;
 use kubesettle::event::{Body, Conclusion, Event, Operation, Outcome};
@@ -116,7 +117,8 @@ impl Scene {
         resolve.default_namespace = Some("default".into());
         resolve.unknown_kinds = UnknownKinds::Wait;
         let wanted = prepare(&cluster, manifests, &resolve, &GraphOptions::default()).unwrap();
-        Some(Run::start(&cluster, &Hub::new(&cluster), operation, wanted, options))
+        let rules = Rulebook::default().with_rules(wanted.rules().iter().cloned());
+        Some(Run::start(&cluster, &Hub::with_rules(&cluster, rules), operation, wanted, options))
     }
 
     /// Runs to the end.
