@@ -33,6 +33,7 @@ mod late_kinds;
 mod order;
 mod outage;
 mod output;
+mod real_life;
 mod refusals;
 mod rights;
 mod scale;
@@ -52,6 +53,7 @@ fn main() {
         outage::tests(),
         scale::tests(),
         failures::tests(),
+        real_life::tests(),
         shop::tests(),
         change::tests(),
         late_kinds::tests(),

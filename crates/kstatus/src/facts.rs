@@ -63,12 +63,22 @@ impl Facts {
     /// Takes what there is to learn from an object: a StorageClass or a CustomResourceDefinition
     /// as the API server returns it. Other objects, and what is no object, teach nothing.
     pub fn learn(&mut self, json: &[u8]) {
-        let names = ["kind", "metadata", "volumeBindingMode", "spec"];
-        let Some([kind, metadata, binding, spec]) = Leaf::document(json, names) else {
+        if let Some([kind]) = Leaf::document(json, ["kind"])
+            && let Some(kind) = kind.text()
+        {
+            self.learn_as(&kind, json);
+        }
+    }
+
+    /// [`learn`](Self::learn) from an object whose kind is known from elsewhere: the items of a list
+    /// do not carry it.
+    pub fn learn_as(&mut self, kind: &str, json: &[u8]) {
+        let names = ["metadata", "volumeBindingMode", "spec"];
+        let Some([metadata, binding, spec]) = Leaf::document(json, names) else {
             return;
         };
-        match kind.text().as_deref() {
-            Some("StorageClass") => {
+        match kind {
+            "StorageClass" => {
                 let [name, annotations] = metadata.fields(["name", "annotations"]);
                 let is_default = [
                     "storageclass.kubernetes.io/is-default-class",
@@ -84,7 +94,7 @@ impl Facts {
                     self.set_storage_class(&name, mode, is_default);
                 }
             }
-            Some("CustomResourceDefinition") => self.learn_schemas(spec),
+            "CustomResourceDefinition" => self.learn_schemas(spec),
             _ => {}
         }
     }

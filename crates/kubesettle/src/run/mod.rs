@@ -17,6 +17,7 @@
 
 mod dispatch;
 mod emit;
+mod facts;
 mod look;
 mod options;
 mod pace;

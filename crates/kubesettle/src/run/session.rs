@@ -121,10 +121,8 @@ impl Session {
             }
         }
         let mut judgement = self.job.options.judgement.clone();
-        for object in self.job.wanted.objects() {
-            judgement.facts.learn(object.json());
-        }
         let targets = self.watch_list();
+        super::facts::learn(&self.job.cluster, &self.job.wanted, &targets, &mut judgement.facts).await;
         let mut watcher = Watcher::start(&self.job.hub, targets, judgement).await?;
         loop {
             match watcher.next().await? {
