@@ -98,6 +98,14 @@ const CUSTOM: &[Template] = &[
     ("cluster.x-k8s.io/v1beta1", "Cluster", true, custom),
 ];
 
+/// Kinds with rules in the Go library that today's API servers serve.
+pub(crate) fn real_kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TABLE
+        .iter()
+        .map(|(version, kind, ..)| (*version, *kind))
+        .filter(|(version, _)| !version.starts_with("extensions"))
+}
+
 /// One object.
 pub(crate) fn object(dice: &Dice) -> Value {
     let family = match dice.below(20) {
