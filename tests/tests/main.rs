@@ -29,6 +29,7 @@ mod contact;
 mod failures;
 mod input;
 mod interrupt;
+mod kapply_parity;
 mod late_kinds;
 mod order;
 mod outage;
@@ -61,6 +62,7 @@ fn main() {
         rights::tests(),
         refusals::tests(),
         interrupt::tests(),
+        kapply_parity::tests(),
         connection::tests(),
         contact::tests(),
         input::tests(),

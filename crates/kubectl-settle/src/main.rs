@@ -10,6 +10,7 @@ mod cmd;
 mod duration;
 mod env;
 mod exit;
+mod files;
 mod print;
 mod settings;
 mod stdin;

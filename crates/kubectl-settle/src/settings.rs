@@ -8,19 +8,25 @@ use std::time::Duration;
 use clap::ValueEnum;
 use clap_complete::Shell;
 use kubesettle::cluster::ConfigOptions;
+use kubesettle::event::DryRun;
 use kubesettle::inventory::{InventoryPolicy, ProtectedKind, PruneGuard, PruneMax};
 use kubesettle::plan::Tracking;
 
 use crate::args::{
     self, ApplyArgs, Cascade, Cli, ClusterArgs, Color, Command, DestroyArgs, GoDuration, InputArgs, Output,
-    PruneArgs, SetArgs, StatusArgs, Until, Validate, ViewArgs, WaitArgs,
+    PruneArgs, Role, SetArgs, StatusArgs, Until, Validate, ViewArgs, WaitArgs,
 };
 use crate::env::Variables;
 use crate::exit::Failure;
+use plan::dry_run;
+
+pub(crate) use plan::Diff;
+pub(crate) use upkeep::Init;
 
 /// Everything a command needs to know.
 #[derive(Debug)]
 pub(crate) struct Settings {
+    pub(crate) role: Role,
     pub(crate) view: View,
     pub(crate) task: Task,
 }
@@ -42,6 +48,8 @@ pub(crate) enum Task {
     Destroy(Box<Destroy>),
     Status(Box<Status>),
     Local(Box<Local>),
+    Diff(Box<Diff>),
+    Init(Box<Init>),
     Version,
     Completion(Shell),
     Help(Vec<String>),
@@ -64,6 +72,10 @@ pub(crate) struct Subject {
 pub(crate) struct Set {
     /// Its name, when one was given.
     pub(crate) name: Option<String>,
+    /// There must be one: by its name, or by a template among the input.
+    pub(crate) required: bool,
+    /// What a run is about is what the set has on record, not the input.
+    pub(crate) only: bool,
     pub(crate) tracking: Tracking,
     pub(crate) lock_timeout: Duration,
     /// Who we are, in its lock: user and host.
@@ -89,6 +101,9 @@ pub(crate) struct Apply {
     pub(crate) wait: bool,
     pub(crate) timeout: Option<Duration>,
     pub(crate) object_timeout: Option<Duration>,
+    pub(crate) removal_timeout: Option<Duration>,
+    pub(crate) cascade: Cascade,
+    pub(crate) dry_run: Option<DryRun>,
     pub(crate) force_conflicts: bool,
     pub(crate) field_manager: String,
     pub(crate) validate: Validate,
@@ -101,6 +116,7 @@ pub(crate) struct Destroy {
     pub(crate) timeout: Option<Duration>,
     pub(crate) object_timeout: Option<Duration>,
     pub(crate) cascade: Cascade,
+    pub(crate) dry_run: Option<DryRun>,
 }
 
 #[derive(Debug)]
@@ -128,8 +144,8 @@ pub(crate) struct Local {
 /// # Errors
 ///
 /// Usage that no flag alone shows to be wrong, and values of the environment that make no sense.
-pub(crate) fn resolve(cli: Cli, variables: &Variables) -> Result<Settings, Failure> {
-    let layers = Layers(variables);
+pub(crate) fn resolve(cli: Cli, role: Role, variables: &Variables) -> Result<Settings, Failure> {
+    let layers = Layers(variables, role);
     let view = layers.view(&cli.view)?;
     let cluster = connection(cli.cluster, variables);
     let task = match cli.command {
@@ -139,15 +155,18 @@ pub(crate) fn resolve(cli: Cli, variables: &Variables) -> Result<Settings, Failu
             Task::Local(Box::new(layers.local(args, cluster)?))
         }
         Command::Status(args) => Task::Status(Box::new(layers.status(args, cluster)?)),
+        Command::Plan(args) => layers.plan(args, cluster)?,
+        Command::Diff(args) => Task::Diff(Box::new(layers.diff(args, cluster)?)),
+        Command::Init(args) => Task::Init(Box::new(upkeep::init(args, cluster))),
         Command::Version => Task::Version,
         Command::Completion(args) => Task::Completion(args.shell()),
         Command::Help(args) => Task::Help(args.words),
     };
-    Ok(Settings { view, task })
+    Ok(Settings { role, view, task })
 }
 
 /// Flag over environment over default.
-struct Layers<'a>(&'a Variables);
+struct Layers<'a>(&'a Variables, Role);
 
 impl Layers<'_> {
     fn pick<T>(
@@ -186,7 +205,7 @@ impl Layers<'_> {
 
     fn view(&self, args: &ViewArgs) -> Result<View, Failure> {
         Ok(View {
-            output: self.choice(args.output, "KUBESETTLE_OUTPUT")?.unwrap_or_default(),
+            output: self.choice(args.output, "KUBESETTLE_OUTPUT")?.unwrap_or(self.1.output()),
             color: self.color(args.color)?,
             quiet: args.quiet.unwrap_or(false),
             verbosity: args.verbosity.unwrap_or(0),
@@ -225,17 +244,23 @@ impl Layers<'_> {
         let max = max.map(|text| PruneMax::parse(&text)).transpose().map_err(|error| usage(&error))?;
         let allow = prune.prune_allow.iter().map(|kind| ProtectedKind::parse(kind));
         let allow = allow.collect::<Result<Vec<_>, _>>().map_err(|error| usage(&error))?;
+        // kapply has no guard, and its scripts do not expect one.
+        let as_kapply = self.1 == Role::Kapply;
+        let otherwise = if as_kapply { PruneMax::All } else { PruneMax::Default };
         let tracking = Tracking {
             policy,
             no_prune: prune.no_prune.unwrap_or(false),
-            guard: PruneGuard { max: max.unwrap_or(PruneMax::Default), allow },
-            allow_empty: prune.allow_empty.unwrap_or(false),
+            guard: PruneGuard { max: max.unwrap_or(otherwise), allow },
+            allow_empty: prune.allow_empty.unwrap_or(as_kapply),
+            strict_needs: as_kapply,
         };
         let word = |name: &str, or: &str| {
             self.0.get(name).map_or_else(|| or.to_owned(), |value| value.to_string_lossy().into_owned())
         };
         Ok(Set {
             name: set.set,
+            required: as_kapply,
+            only: false,
             tracking,
             lock_timeout: self.limit(set.lock_timeout, "KUBESETTLE_LOCK_TIMEOUT")?.unwrap_or_default(),
             me: (word("USER", "somebody"), word("HOSTNAME", "this machine")),
@@ -269,23 +294,25 @@ impl Layers<'_> {
     }
 
     fn apply(&self, args: ApplyArgs, cluster: ConfigOptions) -> Result<Apply, Failure> {
-        if args.server_side == Some(false) {
+        if args.server_side == Some(false) && self.1 != Role::Kapply {
             return Err(Failure::usage("--server-side=false: objects are only applied server-side")
                 .hint("leave the flag out; fields of earlier client-side applies are taken over"));
         }
         let (wait, timeout) = self.wait(&args.wait)?;
-        let manager =
-            self.pick(args.field_manager, "KUBESETTLE_FIELD_MANAGER", |text| Ok(text.to_owned()))?;
-        let field_manager = manager.unwrap_or_else(|| "kubesettle".to_owned());
-        check_field_manager(&field_manager)?;
+        let write = self.write(args.write)?;
         Ok(Apply {
             subject: self.subject(args.input, cluster, self.set(args.set, args.prune)?, false)?,
             wait,
             timeout,
             object_timeout: self.limit(args.reconcile_timeout, "KUBESETTLE_RECONCILE_TIMEOUT")?,
-            force_conflicts: self.flag(args.force_conflicts, "KUBESETTLE_FORCE_CONFLICTS")?.unwrap_or(false),
-            field_manager,
-            validate: self.pick(args.validate, "KUBESETTLE_VALIDATE", args::validate)?.unwrap_or_default(),
+            removal_timeout: self.limit(args.prune_timeout, "KUBESETTLE_PRUNE_TIMEOUT")?,
+            cascade: self
+                .pick(args.prune_propagation_policy, "KUBESETTLE_CASCADE", args::cascade)?
+                .unwrap_or_default(),
+            dry_run: dry_run(args.dry_run),
+            force_conflicts: write.force_conflicts,
+            field_manager: write.field_manager,
+            validate: write.validate,
         })
     }
 
@@ -297,15 +324,17 @@ impl Layers<'_> {
             timeout,
             object_timeout: self.limit(args.delete_timeout, "KUBESETTLE_DELETE_TIMEOUT")?,
             cascade: self.pick(args.cascade, "KUBESETTLE_CASCADE", args::cascade)?.unwrap_or_default(),
+            dry_run: dry_run(args.dry_run),
         })
     }
 
     fn status(&self, args: StatusArgs, cluster: ConfigOptions) -> Result<Status, Failure> {
         let watch = args.watch.unwrap_or(false);
-        let set = SetArgs { set: args.set, ..SetArgs::default() };
+        let mut set = self.set(SetArgs { set: args.set, ..SetArgs::default() }, PruneArgs::default())?;
+        set.only = self.1 == Role::Kapply;
         let otherwise = if watch { Until::Forever } else { Until::Known };
         Ok(Status {
-            subject: self.subject(args.input, cluster, self.set(set, PruneArgs::default())?, true)?,
+            subject: self.subject(args.input, cluster, set, true)?,
             until: args.until.unwrap_or(otherwise),
             timeout: self.limit(args.timeout, "KUBESETTLE_TIMEOUT")?,
         })
@@ -340,15 +369,6 @@ fn one_input(name: OsString, recursive: bool) -> Result<Input, Failure> {
     Ok(Input::Path { path: name.into(), recursive })
 }
 
-/// The API server's own rule, told before anything is sent.
-fn check_field_manager(name: &str) -> Result<(), Failure> {
-    let printable = name.chars().all(|c| !c.is_control());
-    if (1..=128).contains(&name.len()) && printable {
-        return Ok(());
-    }
-    Err(Failure::usage("the field manager's name must have 1 to 128 printable characters"))
-}
-
 fn connection(args: ClusterArgs, variables: &Variables) -> ConfigOptions {
     ConfigOptions {
         kubeconfig: args.kubeconfig,
@@ -373,6 +393,9 @@ fn connection(args: ClusterArgs, variables: &Variables) -> ConfigOptions {
         environment: variables.for_library(),
     }
 }
+
+mod plan;
+mod upkeep;
 
 #[cfg(test)]
 mod tests;

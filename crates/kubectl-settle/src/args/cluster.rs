@@ -62,6 +62,15 @@ pub(crate) struct ClusterArgs {
     /// The proxy to reach the server through
     #[arg(long, global = true, value_name = "URL", value_hint = ValueHint::Url, hide_short_help = true)]
     pub(crate) proxy_url: Option<String>,
+    /// Accepted for kubectl's sake: nothing is kept between calls
+    #[arg(long, global = true, value_name = "FOLDER", hide = true)]
+    pub(crate) cache_dir: Option<PathBuf>,
+    /// Accepted for kubectl's sake: no version is required
+    #[arg(
+        long, global = true, value_name = "BOOL", hide = true,
+        num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool
+    )]
+    pub(crate) match_server_version: Option<bool>,
     /// Do not ask the server for compressed answers
     #[arg(
         long, global = true, value_name = "BOOL", hide_short_help = true,

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use clap_complete::Shell;
 
-use super::values::{Cascade, GoDuration, Until, Validate, cascade, go_bool, validate};
+use super::plan::WriteArgs;
+use super::values::{Cascade, DryRunArg, GoDuration, Until, cascade, go_bool};
 
 /// Where the objects come from.
 #[derive(Clone, Debug, Default, Args)]
@@ -95,30 +96,26 @@ pub(crate) struct ApplyArgs {
     pub(crate) prune: PruneArgs,
     #[command(flatten)]
     pub(crate) wait: WaitArgs,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
     /// How long one object may take to settle after it was applied (0: no limit) [default: 0]
     #[arg(long, value_name = "DURATION")]
     pub(crate) reconcile_timeout: Option<GoDuration>,
-    /// Take over fields that other field managers own
-    #[arg(
-        long, value_name = "BOOL",
-        num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool
-    )]
-    pub(crate) force_conflicts: Option<bool>,
-    /// The name under which fields are owned [default: kubesettle]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) field_manager: Option<String>,
+    /// How long one object may take to go once it is pruned (0: no limit) [default: 0]
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) prune_timeout: Option<GoDuration>,
+    /// What becomes of what pruned objects own: background, foreground or orphan [default: background]
+    #[arg(long, value_name = "HOW", value_parser = cascade)]
+    pub(crate) prune_propagation_policy: Option<Cascade>,
+    /// Write nothing: none, client or server, as with plan [default: none]
+    #[arg(long, value_name = "WHO", num_args = 0..=1, require_equals = true, default_missing_value = "client")]
+    pub(crate) dry_run: Option<DryRunArg>,
     /// Accepted for kubectl's sake: every apply is a server-side apply
     #[arg(
         long, value_name = "BOOL", hide_short_help = true,
         num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool
     )]
     pub(crate) server_side: Option<bool>,
-    /// What to do about unknown and duplicate fields: strict, warn or ignore [default: strict]
-    #[arg(
-        long, value_name = "HOW",
-        num_args = 0..=1, require_equals = true, default_missing_value = "strict", value_parser = validate
-    )]
-    pub(crate) validate: Option<Validate>,
 }
 
 #[derive(Clone, Debug, Default, Args)]
@@ -138,6 +135,9 @@ pub(crate) struct DestroyArgs {
     /// How long one object may take to go once its deletion was accepted (0: no limit) [default: 0]
     #[arg(long, value_name = "DURATION", alias = "reconcile-timeout")]
     pub(crate) delete_timeout: Option<GoDuration>,
+    /// Delete nothing: none, client or server, as with plan [default: none]
+    #[arg(long, value_name = "WHO", num_args = 0..=1, require_equals = true, default_missing_value = "client")]
+    pub(crate) dry_run: Option<DryRunArg>,
 }
 
 #[derive(Clone, Debug, Default, Args)]
@@ -156,6 +156,9 @@ pub(crate) struct StatusArgs {
     /// When to stop: known (every state is known), settled, deleted or forever [default: known]
     #[arg(long, value_name = "CONDITION", alias = "poll-until")]
     pub(crate) until: Option<Until>,
+    /// Accepted for kapply's sake: nothing is polled here
+    #[arg(long, value_name = "DURATION", hide = true)]
+    pub(crate) poll_period: Option<GoDuration>,
     /// How long to go on (0: no limit) [default: 0]
     #[arg(long, value_name = "DURATION")]
     pub(crate) timeout: Option<GoDuration>,

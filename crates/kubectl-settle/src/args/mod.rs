@@ -2,6 +2,8 @@
 
 mod cluster;
 mod commands;
+mod plan;
+mod upkeep;
 mod values;
 mod view;
 
@@ -14,7 +16,11 @@ pub(crate) use cluster::ClusterArgs;
 pub(crate) use commands::{
     ApplyArgs, CompletionArgs, DestroyArgs, HelpArgs, InputArgs, PruneArgs, SetArgs, StatusArgs, WaitArgs,
 };
-pub(crate) use values::{Cascade, Color, GoDuration, Output, Until, Validate, cascade, go_bool, validate};
+pub(crate) use plan::{DiffArgs, PlanArgs, WriteArgs};
+pub(crate) use upkeep::InitArgs;
+pub(crate) use values::{
+    Cascade, Color, DryRunArg, GoDuration, Output, Until, Validate, cascade, go_bool, validate,
+};
 pub(crate) use view::ViewArgs;
 
 /// Applies Kubernetes objects and says truthfully when they have settled, or why they do not.
@@ -41,7 +47,7 @@ Defaults can be set in the environment; a flag wins over them:
   KUBESETTLE_OUTPUT, KUBESETTLE_COLOR, KUBESETTLE_TIMEOUT, KUBESETTLE_RECONCILE_TIMEOUT,
   KUBESETTLE_FIELD_MANAGER, KUBESETTLE_FORCE_CONFLICTS, KUBESETTLE_VALIDATE, KUBESETTLE_CASCADE,
   KUBESETTLE_WAIT, KUBESETTLE_SKIP_INVALID, KUBESETTLE_DELETE_TIMEOUT,
-  KUBESETTLE_INVENTORY_POLICY, KUBESETTLE_LOCK_TIMEOUT, KUBESETTLE_PRUNE_MAX
+  KUBESETTLE_INVENTORY_POLICY, KUBESETTLE_LOCK_TIMEOUT, KUBESETTLE_PRUNE_MAX, KUBESETTLE_PRUNE_TIMEOUT
 
 Topics: `help exit-codes`, `help events`, `help dumps`, `help custom-rules`";
 
@@ -51,8 +57,15 @@ pub(crate) enum Command {
     Apply(ApplyArgs),
     /// Delete objects and wait until they are gone
     Destroy(DestroyArgs),
+    /// Show what apply (or destroy) would do, and write nothing
+    #[command(visible_alias = "preview")]
+    Plan(PlanArgs),
+    /// Show how objects would change; the exit code is 1 if they would
+    Diff(DiffArgs),
     /// Show the state of objects, once or until a condition is met
     Status(StatusArgs),
+    /// Write an inventory template, which makes a folder a set; needs no cluster
+    Init(InitArgs),
     /// Print the version of this program
     Version,
     /// Print a shell completion script
@@ -61,9 +74,32 @@ pub(crate) enum Command {
     Help(HelpArgs),
 }
 
+/// In whose place the program was called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// In its own.
+    #[default]
+    Settle,
+    /// In that of kapply: a link of that name leads to it. Its defaults and exit codes hold then.
+    Kapply,
+}
+
+impl Role {
+    /// By the name that the program was called by.
+    pub(crate) fn of(called_as: Option<&OsString>) -> Self {
+        match called_as.and_then(|name| Path::new(name).file_stem()) {
+            Some(stem) if stem == "kapply" => Self::Kapply,
+            _ => Self::Settle,
+        }
+    }
+}
+
 /// The command line as clap knows it, under the name a person called it by.
 pub(crate) fn definition(called_as: Option<&OsString>) -> clap::Command {
     let command = Cli::command();
+    if Role::of(called_as) == Role::Kapply {
+        return command.name("kapply").bin_name("kapply");
+    }
     match called_as.and_then(|name| Path::new(name).file_stem()) {
         Some(stem) if stem == "kubectl-settle" => command.bin_name("kubectl settle"),
         _ => command,
@@ -112,7 +148,7 @@ mod tests {
     fn booleans_are_written_as_kubectl_takes_them() {
         let args = apply("kubectl-settle apply --server-side --force-conflicts=false --wait=0 -R -f x");
         assert_eq!(args.server_side, Some(true));
-        assert_eq!(args.force_conflicts, Some(false));
+        assert_eq!(args.write.force_conflicts, Some(false));
         assert_eq!(args.wait.wait, Some(false));
         assert_eq!(args.input.recursive, Some(true));
         assert!(parse(&words("kubectl-settle apply --wait=maybe")).is_err());
@@ -120,9 +156,9 @@ mod tests {
 
     #[test]
     fn validate_and_cascade_have_a_value_of_their_own() {
-        assert_eq!(apply("s apply --validate -f x").validate, Some(Validate::Strict));
-        assert_eq!(apply("s apply --validate=false").validate, Some(Validate::Ignore));
-        assert_eq!(apply("s apply --validate=warn").validate, Some(Validate::Warn));
+        assert_eq!(apply("s apply --validate -f x").write.validate, Some(Validate::Strict));
+        assert_eq!(apply("s apply --validate=false").write.validate, Some(Validate::Ignore));
+        assert_eq!(apply("s apply --validate=warn").write.validate, Some(Validate::Warn));
         let parsed = parse(&words("s destroy --cascade=Foreground -f x")).expect("valid");
         let Command::Destroy(args) = parsed.command else { panic!() };
         assert_eq!(args.cascade, Some(Cascade::Foreground));

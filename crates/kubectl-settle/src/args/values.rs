@@ -2,6 +2,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use kubesettle::cluster::{Propagation, Validation};
 
 use crate::duration;
 
@@ -10,11 +11,23 @@ use crate::duration;
 pub(crate) enum Output {
     /// Lines for people, good for logs
     #[default]
+    #[value(alias = "table")]
     Plain,
     /// One JSON object a line
     Json,
     /// kapply's lines, word for word
     Events,
+}
+
+/// Who says what would be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DryRunArg {
+    /// Nobody: it is done
+    None,
+    /// We ourselves, by what exists
+    Client,
+    /// The server, which stores nothing
+    Server,
 }
 
 /// When to use colours.
@@ -60,6 +73,26 @@ pub(crate) enum Cascade {
     Background,
     Foreground,
     Orphan,
+}
+
+impl From<Validate> for Validation {
+    fn from(validate: Validate) -> Self {
+        match validate {
+            Validate::Strict => Self::Strict,
+            Validate::Warn => Self::Warn,
+            Validate::Ignore => Self::Ignore,
+        }
+    }
+}
+
+impl From<Cascade> for Propagation {
+    fn from(cascade: Cascade) -> Self {
+        match cascade {
+            Cascade::Background => Self::Background,
+            Cascade::Foreground => Self::Foreground,
+            Cascade::Orphan => Self::Orphan,
+        }
+    }
 }
 
 /// kubectl's words for `--validate`, older ones included.

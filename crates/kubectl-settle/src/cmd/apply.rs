@@ -1,6 +1,5 @@
 //! `apply`: apply objects and wait until they have settled.
 
-use kubesettle::cluster::Validation;
 use kubesettle::error::ExitClass;
 use kubesettle::event::Operation;
 use kubesettle::manifest::UnknownKinds;
@@ -8,23 +7,23 @@ use kubesettle::run::RunOptions;
 
 use super::Stop;
 use super::session::Job;
-use crate::args::Validate;
+use crate::args::Role;
 use crate::print::out::Out;
 use crate::settings::{Apply, View};
 
 /// Applies and waits.
-pub(crate) fn run(apply: &Apply, view: View, out: &mut Out) -> Result<ExitClass, Stop> {
+pub(crate) fn run(apply: &Apply, role: Role, view: View, out: &mut Out) -> Result<ExitClass, Stop> {
     let mut options = RunOptions::new(&*apply.field_manager);
     options.apply.force = apply.force_conflicts;
-    options.apply.validation = match apply.validate {
-        Validate::Strict => Validation::Strict,
-        Validate::Warn => Validation::Warn,
-        Validate::Ignore => Validation::Ignore,
-    };
+    options.apply.validation = apply.validate.into();
     options.wait = apply.wait;
     options.timeout = apply.timeout;
     options.object_timeout = apply.object_timeout;
+    options.removal_timeout = apply.removal_timeout;
+    options.delete.propagation = apply.cascade.into();
+    options.dry_run = apply.dry_run;
     let job = Job {
+        role,
         subject: &apply.subject,
         view,
         unknown_kinds: UnknownKinds::Wait,

@@ -1,6 +1,5 @@
 //! `destroy`: delete objects, dependents first, and wait until they are gone.
 
-use kubesettle::cluster::Propagation;
 use kubesettle::error::ExitClass;
 use kubesettle::event::Operation;
 use kubesettle::manifest::UnknownKinds;
@@ -8,22 +7,20 @@ use kubesettle::run::RunOptions;
 
 use super::Stop;
 use super::session::Job;
-use crate::args::Cascade;
+use crate::args::Role;
 use crate::print::out::Out;
 use crate::settings::{Destroy, View};
 
 /// Deletes and waits.
-pub(crate) fn run(destroy: &Destroy, view: View, out: &mut Out) -> Result<ExitClass, Stop> {
+pub(crate) fn run(destroy: &Destroy, role: Role, view: View, out: &mut Out) -> Result<ExitClass, Stop> {
     let mut options = RunOptions::new("kubesettle");
-    options.delete.propagation = match destroy.cascade {
-        Cascade::Background => Propagation::Background,
-        Cascade::Foreground => Propagation::Foreground,
-        Cascade::Orphan => Propagation::Orphan,
-    };
+    options.delete.propagation = destroy.cascade.into();
     options.wait = destroy.wait;
     options.timeout = destroy.timeout;
-    options.object_timeout = destroy.object_timeout;
+    options.removal_timeout = destroy.object_timeout;
+    options.dry_run = destroy.dry_run;
     let job = Job {
+        role,
         subject: &destroy.subject,
         view,
         // Objects of a kind that is not served do not exist either.

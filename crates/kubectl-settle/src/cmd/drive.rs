@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kubesettle::error::ExitClass;
-use kubesettle::event::Body;
+use kubesettle::event::{Body, Summary};
 use kubesettle::run::Run;
 use tokio::time::{Instant, MissedTickBehavior};
 
@@ -19,19 +19,29 @@ const FIRST_SIGNAL: &str = "interrupted: nothing new is started, requests under 
 const SECOND_SIGNAL: &str = "left at once: whether requests under way were carried out is not known\n";
 const NO_END: &str = "internal error: the run ended without saying how\n";
 
-/// Shows the run; gives the class it ended with.
+/// How a run ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) class: ExitClass,
+    pub(super) summary: Summary,
+    /// The run said more about its end than its objects tell.
+    pub(super) message: bool,
+}
+
+/// Shows the run.
 pub(super) async fn drive(
     mut run: Run,
     printer: &mut dyn Printer,
     out: &mut Out,
     signals: &mut Signals,
-) -> ExitClass {
+) -> Ended {
     let cancel = run.cancel_handle();
     let mut began = Instant::now();
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut page = Page::default();
     let mut interrupted = false;
+    let mut summary = Summary::default();
     let mut end = None;
     loop {
         tokio::select! {
@@ -40,7 +50,7 @@ pub(super) async fn drive(
                 if interrupted {
                     page.err.push_str(SECOND_SIGNAL);
                     out.write(&mut page);
-                    return ExitClass::Interrupted;
+                    return Ended { class: ExitClass::Interrupted, summary, message: true };
                 }
                 interrupted = true;
                 cancel.cancel();
@@ -49,8 +59,10 @@ pub(super) async fn drive(
             event = run.next() => {
                 let Some(event) = event else { break };
                 began = Instant::now().checked_sub(event.elapsed).unwrap_or(began);
-                if let Body::End { class, .. } = &event.body {
-                    end = Some(*class);
+                match &event.body {
+                    Body::Summary(totals) => summary = totals.clone(),
+                    Body::End { class, message } => end = Some((*class, message.is_some())),
+                    _ => {}
                 }
                 printer.event(&event, &mut page);
             }
@@ -62,9 +74,10 @@ pub(super) async fn drive(
             cancel.cancel();
         }
     }
-    end.unwrap_or_else(|| {
+    let (class, message) = end.unwrap_or_else(|| {
         page.err.push_str(NO_END);
         out.write(&mut page);
-        ExitClass::Internal
-    })
+        (ExitClass::Internal, true)
+    });
+    Ended { class, summary, message }
 }

@@ -1,14 +1,17 @@
-//! The places objects are read from, as the library takes them.
+//! From what was named on the command line to what is wanted of the cluster.
 
 use std::path::PathBuf;
 
 use kstatus::CustomRule;
-use kubesettle::manifest::Source;
+use kubesettle::cluster::Config;
+use kubesettle::inventory;
+use kubesettle::manifest::{InvalidPolicy, LoadOptions, Manifests, ResolveOptions, Source, UnknownKinds};
+use kubesettle::plan::Wanted;
 use kubesettle::rules;
 
 use super::Stop;
 use crate::exit::Failure;
-use crate::settings::Input;
+use crate::settings::{Input, Subject};
 use crate::stdin;
 
 /// The rules of these files.
@@ -26,4 +29,62 @@ pub(super) fn sources(input: &[Input]) -> Result<Vec<Source>, Failure> {
         });
     }
     Ok(sources)
+}
+
+/// Reads every source. Problems stay with the manifests, so that those that only the cluster can show
+/// come in the same report.
+pub(super) fn load(subject: &Subject) -> Result<Manifests, Stop> {
+    let sources = sources(&subject.input)?;
+    let mut options = LoadOptions::default();
+    options.invalid = InvalidPolicy::Skip;
+    options.allow_empty = subject.set.name.is_some();
+    let manifests = Manifests::load(&sources, &options)
+        .map_err(|error| Stop::Input { problems: error.into_problems(), besides: None })?;
+    let template = || manifests.objects().iter().any(|object| object.inventory_id().is_some());
+    if subject.set.required && subject.set.name.is_none() && !template() {
+        return Err(Failure::usage("Package uninitialized. Please run \"init\" command.")
+            .hint("init writes a template into the folder; what it names keeps the list of what was applied")
+            .into());
+    }
+    Ok(manifests)
+}
+
+/// Without a cluster, the problems known so far are told as well.
+pub(super) fn stop(subject: &Subject, manifests: &Manifests, error: impl Into<Failure>) -> Stop {
+    let failure = error.into();
+    if manifests.problems().is_empty() || subject.skip_invalid {
+        return Stop::Failure(failure);
+    }
+    Stop::Input { problems: manifests.problems().to_vec(), besides: Some(failure) }
+}
+
+/// How namespaces and kinds are filled in.
+pub(super) fn resolve_options(subject: &Subject, config: &Config, unknown: UnknownKinds) -> ResolveOptions {
+    let mut options = ResolveOptions::default();
+    options.default_namespace = Some(config.default_namespace().into());
+    options.enforce_namespace = subject.cluster.namespace.is_some();
+    options.unknown_kinds = unknown;
+    if subject.skip_invalid {
+        options.invalid = InvalidPolicy::Skip;
+    }
+    options
+}
+
+/// The set that is named, or whose template is in the input.
+pub(super) fn set(
+    subject: &Subject,
+    wanted: &Wanted,
+    namespace: &str,
+) -> Result<Option<inventory::Wanted>, Failure> {
+    let usage = |error: &dyn std::fmt::Display| Failure::usage(error.to_string());
+    let found = match (&subject.set.name, wanted.template()) {
+        (Some(_), Some(_)) => {
+            let text = "--set is given, and the input holds an inventory template: which set is meant?";
+            return Err(Failure::usage(text).hint("leave one of the two out"));
+        }
+        (Some(name), None) => inventory::Wanted::named(namespace, name).map_err(|error| usage(&error))?,
+        (None, Some(json)) => inventory::Wanted::template(json).map_err(|error| usage(&error))?,
+        (None, None) => return Ok(None),
+    };
+    Ok(Some(found))
 }

@@ -2,10 +2,14 @@
 
 pub(crate) mod apply;
 pub(crate) mod completion;
+mod contact;
 pub(crate) mod destroy;
+pub(crate) mod diff;
 mod drive;
 pub(crate) mod help;
+pub(crate) mod init;
 mod input;
+mod kapply;
 pub(crate) mod local;
 mod session;
 mod signals;

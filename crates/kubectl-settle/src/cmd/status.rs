@@ -7,12 +7,12 @@ use kubesettle::run::{LookUntil, RunOptions};
 
 use super::Stop;
 use super::session::Job;
-use crate::args::Until;
+use crate::args::{Role, Until};
 use crate::print::out::Out;
 use crate::settings::{Status, View};
 
 /// Looks only.
-pub(crate) fn run(status: &Status, view: View, out: &mut Out) -> Result<ExitClass, Stop> {
+pub(crate) fn run(status: &Status, role: Role, view: View, out: &mut Out) -> Result<ExitClass, Stop> {
     let mut options = RunOptions::new("kubesettle");
     options.until = match status.until {
         Until::Known => LookUntil::Known,
@@ -22,6 +22,7 @@ pub(crate) fn run(status: &Status, view: View, out: &mut Out) -> Result<ExitClas
     };
     options.timeout = status.timeout;
     let job = Job {
+        role,
         subject: &status.subject,
         view,
         unknown_kinds: UnknownKinds::Wait,

@@ -23,8 +23,12 @@ pub(super) struct Script {
 
 impl Script {
     pub(super) fn new(operation: Operation, objects: usize, namespaces: usize) -> Self {
+        Self::starting(Start { operation, dry_run: None, set: None, objects, namespaces })
+    }
+
+    pub(super) fn starting(start: Start) -> Self {
         let script = Self { events: Vec::new(), summary: Summary::new(), at: Duration::ZERO };
-        script.body(Body::Start(Start { operation, set: None, objects, namespaces }))
+        script.body(Body::Start(start))
     }
 
     /// Lets time pass: what follows happens so many milliseconds after the run began.

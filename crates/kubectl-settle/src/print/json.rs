@@ -1,11 +1,14 @@
 //! `-o json`: the library's JSON lines, and nothing else on standard output.
 
 use jiff::Timestamp;
-use kubesettle::event::{Event, pending_wait_line, to_json_line};
+use kubesettle::event::{
+    Body, Conclusion, Event, Operation, Summary, group_line, pending_wait_line, to_json_line,
+};
 use kubesettle::manifest::Problem;
 use serde_json::{Value, json};
 
 use super::pending::Pending;
+use super::phases::{Phases, Turn};
 use super::{Page, Printer};
 use crate::exit::Failure;
 
@@ -13,15 +16,60 @@ use crate::exit::Failure;
 #[derive(Debug, Default)]
 pub(crate) struct Json {
     pending: Pending,
+    phases: Phases,
+    totals: Summary,
+    /// The name of the inventory, which kapply's lines of a look have.
+    set: Option<Box<str>>,
+}
+
+impl Json {
+    fn turns(&self, event: &Event, turns: &[Turn], page: &mut Page) {
+        for turn in turns {
+            push(
+                page,
+                &match turn {
+                    Turn::Starts(phase) => group_line(event, phase.as_str(), None),
+                    Turn::Ends(phase) => group_line(event, phase.as_str(), Some(&self.totals)),
+                },
+            );
+        }
+    }
+
+    fn waits(&mut self, event: &Event, page: &mut Page) {
+        let turns = self.phases.waits();
+        self.turns(event, &turns, page);
+    }
 }
 
 impl Printer for Json {
     fn event(&mut self, event: &Event, page: &mut Page) {
         if let Some(id) = self.pending.observe(event) {
+            self.waits(event, page);
             push(page, &pending_wait_line(event, id));
         }
-        push(page, &to_json_line(event));
+        let turns = self.phases.before(event);
+        self.turns(event, &turns, page);
+        self.totals.observe(event);
+        let looks = self.totals.operation() == Some(Operation::Status);
+        match &event.body {
+            Body::Start(start) => self.set = start.set.as_ref().map(|set| set.name().into()),
+            Body::Concluded { conclusion, .. } if !looks && is_kapplys(conclusion) => self.waits(event, page),
+            _ => {}
+        }
+        let mut line = to_json_line(event);
+        if let (Body::Verdict { .. }, Some(set), true) = (&event.body, &self.set, looks) {
+            line.pop();
+            line.push_str(&format!(",\"inventory-name\":{}}}", Value::from(&**set)));
+        }
+        push(page, &line);
+        let turns = self.phases.after(event);
+        self.turns(event, &turns, page);
     }
+}
+
+/// Ends of a wait that kapply knows.
+fn is_kapplys(conclusion: &Conclusion) -> bool {
+    !matches!(conclusion, Conclusion::NotAwaited | Conclusion::Cancelled)
 }
 
 fn push(page: &mut Page, line: &str) {

@@ -2,11 +2,13 @@
 //! itself: they fill a [`Page`], and `out` writes it.
 
 mod columns;
+mod diff;
 mod events;
 mod json;
 mod next;
 pub(crate) mod out;
 mod pending;
+mod phases;
 mod plain;
 mod style;
 mod text;
@@ -22,6 +24,7 @@ use kubesettle::manifest::Problem;
 
 use crate::exit::Failure;
 
+pub(crate) use diff::{Sides, diff};
 pub(crate) use events::Events;
 pub(crate) use json::Json;
 pub(crate) use next::kubectl;

@@ -3,7 +3,8 @@ use crate::args::parse;
 
 fn resolved<const N: usize>(line: &str, env: [(&str, &str); N]) -> Result<Settings, Failure> {
     let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-    resolve(parse(&words).expect("a valid command line"), &Variables::from(env))
+    let role = Role::of(words.first());
+    resolve(parse(&words).expect("a valid command line"), role, &Variables::from(env))
 }
 
 fn apply<const N: usize>(line: &str, env: [(&str, &str); N]) -> Apply {

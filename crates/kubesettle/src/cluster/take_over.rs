@@ -55,9 +55,19 @@ impl Entry {
 
 /// True when a conflict is with a client-side apply of the past.
 pub(super) fn conflicts_with_former(error: &ApiError) -> bool {
-    let names = |message: &str| message.contains("\"kubectl-client-side-apply\"");
     error.class == ErrorClass::FieldConflict
-        && (names(&error.message) || error.causes.iter().any(|cause| names(&cause.message)))
+        && (names_former(&error.message) || error.causes.iter().any(|cause| names_former(&cause.message)))
+}
+
+/// True when a conflict is with nobody else.
+fn conflicts_with_former_only(error: &ApiError) -> bool {
+    error.class == ErrorClass::FieldConflict
+        && !error.causes.is_empty()
+        && error.causes.iter().all(|cause| names_former(&cause.message))
+}
+
+fn names_former(message: &str) -> bool {
+    FORMER.iter().any(|(name, _)| message.contains(&format!("\"{name}\"")))
 }
 
 #[derive(Serialize)]
@@ -149,6 +159,11 @@ impl Cluster {
     pub fn conflicts_with_the_past(error: &ApiError) -> bool {
         conflicts_with_former(error)
     }
+
+    /// True when a conflict is with such an apply and with nobody else: a real apply would not meet it.
+    pub fn conflicts_only_with_the_past(error: &ApiError) -> bool {
+        conflicts_with_former_only(error)
+    }
 }
 
 #[cfg(test)]
@@ -205,6 +220,24 @@ mod tests {
             assert_eq!(managers(&object(json!({}), managed.clone())), None, "{name}");
             assert!(managers(&object(json!({LAST_APPLIED: "{}"}), managed)).is_some(), "{name}");
         }
+    }
+
+    #[test]
+    fn a_conflict_with_somebody_else_is_not_one_with_the_past_only() {
+        let conflict = |managers: &[&str]| ApiError {
+            causes: managers
+                .iter()
+                .map(|manager| crate::error::FieldCause {
+                    field: ".data.a".into(),
+                    message: format!("conflict with \"{manager}\" using v1").into(),
+                })
+                .collect(),
+            ..ApiError::local(ErrorClass::FieldConflict, "conflicts")
+        };
+        let both = conflict(&["kubectl", "hpa"]);
+        assert!(conflicts_with_former(&both) && !conflicts_with_former_only(&both));
+        assert!(conflicts_with_former_only(&conflict(&["kubectl-client-side-apply", "kubectl"])));
+        assert!(!conflicts_with_former_only(&conflict(&[])));
     }
 
     #[test]

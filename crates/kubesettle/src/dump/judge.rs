@@ -43,6 +43,7 @@ impl Dump {
         let namespaces: HashSet<&str> = judged.iter().map(|one| one.object.id.namespace()).collect();
         let start = Start {
             operation: Operation::Status,
+            dry_run: None,
             set: None,
             objects: judged.len(),
             namespaces: namespaces.len() - usize::from(namespaces.contains("")),

@@ -24,7 +24,7 @@ pub(super) fn event(body: Body) -> Event {
 }
 
 pub(super) fn start(operation: Operation, objects: usize) -> Body {
-    Body::Start(Start { operation, set: None, objects, namespaces: 1 })
+    Body::Start(Start { operation, dry_run: None, set: None, objects, namespaces: 1 })
 }
 
 pub(super) fn deployment(name: &str) -> ObjectId {

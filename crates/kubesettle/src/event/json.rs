@@ -15,7 +15,9 @@ use line::Line;
 use parts::{CauseParts, Field, Named, Waited, seconds};
 
 use super::tally::{Conclusions, Tally};
-use super::{Action, Body, Conclusion, Event, Outcome, SCHEMA_VERSION, Skip, Start, Summary, WarningSource};
+use super::{
+    Action, Body, Conclusion, DryRun, Event, Outcome, SCHEMA_VERSION, Skip, Start, Summary, WarningSource,
+};
 use crate::error::ApiError;
 use crate::id::ObjectId;
 
@@ -82,6 +84,22 @@ pub fn pending_wait_line(at: &Event, id: &ObjectId) -> String {
     line(at, "wait").id(id).put("status", "Pending").end()
 }
 
+/// The line that kapply writes when a phase (`Apply`, `Prune`, `Delete`, `Wait`, `Inventory`) begins, or
+/// with the totals so far, when it is over. The stream has no event for it: objects go their own ways.
+pub fn group_line(at: &Event, action: &str, totals: Option<&Summary>) -> String {
+    let status = if totals.is_some() { "Finished" } else { "Started" };
+    let line = line(at, "group").put("action", action).put("status", status);
+    let tally = |action| totals.map(|totals| totals.tally(action));
+    match (action, totals) {
+        ("Apply", Some(_)) => tally_keys(line, &tally(Action::Apply).unwrap_or_default()),
+        ("Prune", Some(_)) => tally_keys(line, &tally(Action::Prune).unwrap_or_default()),
+        ("Delete", Some(_)) => tally_keys(line, &tally(Action::Delete).unwrap_or_default()),
+        ("Wait", Some(totals)) => wait_keys(line, &totals.conclusions()),
+        _ => line,
+    }
+    .end()
+}
+
 fn line(event: &Event, kind: &str) -> Line {
     // kapply's stamps have whole seconds and scripts parse them so; `elapsed` has the fraction.
     let time = Timestamp::try_from(event.time).unwrap_or_default();
@@ -97,6 +115,7 @@ fn start_line(event: &Event, start: &Start) -> String {
     line(event, "start")
         .put("schemaVersion", &SCHEMA_VERSION)
         .put("operation", start.operation.as_str())
+        .maybe("dryRun", start.dry_run.map(DryRun::as_str))
         .maybe("set", start.set.as_ref().map(Named::from))
         .put("objects", &start.objects)
         .put("namespaces", &start.namespaces)
@@ -117,6 +136,12 @@ fn outcome_line(event: &Event, id: &ObjectId, action: Action, outcome: &Outcome)
                 }
                 Skip::Refused { hint, .. } => line.put("code", "Refused").put("hint", &**hint).end(),
                 Skip::Kept { .. } => line.put("code", "Kept").end(),
+                Skip::Leaving { needs: other } => {
+                    line.put("code", "Leaving").put("chain", &[Named::from(other)]).end()
+                }
+                Skip::Needed { by: other } => {
+                    line.put("code", "Needed").put("chain", &[Named::from(other)]).end()
+                }
             }
         }
         _ => line.end(),
@@ -187,13 +212,15 @@ fn summary_lines(event: &Event, summary: &Summary) -> String {
     lines.join("\n")
 }
 
-fn tally_line(event: &Event, action: &str, tally: &Tally) -> String {
-    line(event, "summary")
-        .put("action", action)
-        .put("count", &tally.total())
+fn tally_keys(line: Line, tally: &Tally) -> Line {
+    line.put("count", &tally.total())
         .put("successful", &tally.successful())
         .put("skipped", &(tally.skipped + tally.cancelled))
         .put("failed", &tally.failed)
+}
+
+fn tally_line(event: &Event, action: &str, tally: &Tally) -> String {
+    tally_keys(line(event, "summary").put("action", action), tally)
         .nonzero("created", tally.created)
         .nonzero("configured", tally.configured)
         .nonzero("unchanged", tally.unchanged)
@@ -205,14 +232,15 @@ fn tally_line(event: &Event, action: &str, tally: &Tally) -> String {
 }
 
 fn wait_summary_line(event: &Event, waits: &Conclusions) -> String {
-    line(event, "summary")
-        .put("action", "Wait")
-        .put("count", &(waits.total() - waits.pending))
+    wait_keys(line(event, "summary").put("action", "Wait"), waits).end()
+}
+
+fn wait_keys(line: Line, waits: &Conclusions) -> Line {
+    line.put("count", &(waits.total() - waits.pending))
         .put("successful", &waits.settled)
         .put("skipped", &(waits.skipped + waits.not_applied + waits.not_awaited + waits.cancelled))
         .put("failed", &waits.failed)
         .put("timeout", &(waits.timed_out + waits.unknown))
-        .end()
 }
 
 fn total_line(event: &Event, summary: &Summary, waits: &Conclusions) -> String {

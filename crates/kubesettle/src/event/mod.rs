@@ -27,7 +27,7 @@ use kstatus::{CauseCode, Verdict};
 use crate::error::{ApiError, ExitClass};
 use crate::id::{GroupKind, ObjectId};
 
-pub use json::{InDump, pending_wait_line, to_dump_line, to_json_line};
+pub use json::{InDump, group_line, pending_wait_line, to_dump_line, to_json_line};
 pub use summary::{ObjectSummary, Summary};
 pub use tally::{Conclusions, Tally};
 
@@ -155,12 +155,33 @@ pub enum Body {
 pub struct Start {
     /// What the run does.
     pub operation: Operation,
+    /// A rehearsal: nothing is written, nothing is waited for.
+    pub dry_run: Option<DryRun>,
     /// The name of the set, when it is tracked: namespace and name of its inventory.
     pub set: Option<ObjectId>,
     /// Number of objects in the run.
     pub objects: usize,
     /// Number of namespaces they live in.
     pub namespaces: usize,
+}
+
+/// Who says what a run that writes nothing would do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DryRun {
+    /// We ourselves, by what is known of the cluster.
+    Client,
+    /// The server: every request is sent, with the wish that nothing be stored.
+    Server,
+}
+
+impl DryRun {
+    /// The word in every output, as kubectl has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Server => "server",
+        }
+    }
 }
 
 /// How many objects a run acts on, by action.
@@ -268,6 +289,16 @@ pub enum Skip {
         /// By what.
         message: Box<str>,
     },
+    /// It is to be applied, and needs an object that left the set.
+    Leaving {
+        /// That object.
+        needs: ObjectId,
+    },
+    /// It left the set, and an object that is to be applied needs it.
+    Needed {
+        /// That object.
+        by: ObjectId,
+    },
 }
 
 /// Names the way to where it began, and what happened there.
@@ -282,6 +313,8 @@ impl fmt::Display for Skip {
                 write!(f, ": {reason}")
             }
             Self::Refused { message, .. } | Self::Kept { message } => f.write_str(message),
+            Self::Leaving { needs } => write!(f, "needs {needs:#}, which left the set"),
+            Self::Needed { by } => write!(f, "still needed by {by:#}"),
         }
     }
 }

@@ -76,6 +76,14 @@ impl Wanted {
         here.find(is_first).is_none().then(|| Location::new(&only.namespace, &only.name))
     }
 
+    /// The id of the set, when its first ConfigMap has this one, or has none or does not exist.
+    pub fn id_given(&self, stored: Option<String>) -> String {
+        match &self.id {
+            Id::Exactly(id) => id.to_string(),
+            Id::AsStored(id) => stored.filter(|id| !id.is_empty()).unwrap_or_else(|| id.to_string()),
+        }
+    }
+
     /// The id that the label selector asks for: of the first ConfigMap if that was read already, else
     /// the one that a new inventory gets.
     pub fn id<'a>(&'a self, first: Option<&'a Inventory>) -> &'a str {

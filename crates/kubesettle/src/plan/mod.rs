@@ -10,6 +10,7 @@
 //! run, stored, and tested.
 
 mod prune;
+mod torn;
 mod tracked;
 mod wanted;
 
@@ -78,6 +79,8 @@ pub struct Lane {
     pub steps: Range<usize>,
     /// Their order; nodes count from the start of the range.
     pub graph: Graph,
+    /// It opens only when everything before it is gone, or is nobody's business in its namespace.
+    pub after_all: bool,
 }
 
 /// What is known of a live object when the plan is made.
@@ -136,7 +139,7 @@ impl Plan {
         let action = action_of(operation);
         let Wanted { objects, graph, .. } = wanted;
         let steps: Vec<Step> = objects.into_iter().map(|object| Step::new(object, action)).collect();
-        let lanes = vec![Lane { action, steps: 0..steps.len(), graph }];
+        let lanes = vec![Lane { action, steps: 0..steps.len(), graph, after_all: false }];
         Self { operation, steps, lanes, settled: Vec::new(), notes: Vec::new() }
     }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 
 use super::prune::{Candidates, candidates};
+use super::torn;
 use super::{Decision, Lane, Live, LiveState, Plan, Step, Wanted};
 use crate::event::{Action, Operation, Skip};
 use crate::graph::{Graph, GraphOptions};
@@ -27,6 +28,9 @@ pub struct Tracking {
     pub guard: PruneGuard,
     /// An empty input may prune everything.
     pub allow_empty: bool,
+    /// Leave an object alone when something that it needs left the input, also where that is kept: its
+    /// namespace, because the object lives in it. kapply does so.
+    pub strict_needs: bool,
 }
 
 /// Why a plan is not carried out at all.
@@ -81,10 +85,16 @@ impl Plan {
             .map(|object| object.id().clone())
             .chain(wanted.invalid().cloned())
             .collect();
-        let left: Vec<ObjectId> =
-            inventory.entries().keys().filter(|id| removing || !in_input.contains(*id)).cloned().collect();
+        // The namespace that the record lives in goes last, when nothing else is left to be recorded.
+        let home = inventory.location().namespace_object();
+        let (home, left): (Vec<ObjectId>, Vec<ObjectId>) = inventory
+            .entries()
+            .keys()
+            .filter(|id| removing || !in_input.contains(*id))
+            .cloned()
+            .partition(|id| removing && *id == home);
         let namespaces: BTreeSet<&str> = match removing {
-            true => BTreeSet::from([inventory.location().namespace()]),
+            true => BTreeSet::new(),
             false => namespaces_in_use(&in_input, inventory.location()),
         };
         let applied: BTreeSet<&str> = wanted
@@ -103,10 +113,8 @@ impl Plan {
             applied: &applied,
         };
         let action = if removing { Action::Delete } else { Action::Prune };
-        let found = candidates(&left, live, &filters, action, tracking.no_prune && !removing);
-        if !removing {
-            guard(&found, &tracking.guard, inventory, live)?;
-        }
+        let mut found = candidates(&left, live, &filters, action, tracking.no_prune && !removing);
+        let last = candidates(&home, live, &filters, action, false);
         let Wanted { objects, graph, .. } = wanted;
         let mut steps: Vec<Step> = Vec::new();
         let mut lanes = Vec::new();
@@ -115,12 +123,20 @@ impl Plan {
             for step in &mut steps {
                 step.decision = decide_apply(step, inventory.id(), tracking.policy, live);
             }
-            lanes.push(Lane { action: Action::Apply, steps: 0..steps.len(), graph });
+            torn::part(&mut steps, &mut found.steps, live, tracking.strict_needs);
+            guard(&found, &tracking.guard, inventory, live)?;
+            lanes.push(Lane { action: Action::Apply, steps: 0..steps.len(), graph, after_all: false });
         }
-        let first = steps.len();
-        let Candidates { steps: removals, order, settled, notes } = found;
-        steps.extend(removals);
-        lanes.push(Lane { action, steps: first..steps.len(), graph: order });
+        let (mut settled, mut notes) = (Vec::new(), Vec::new());
+        for (found, after_all) in [(found, false), (last, true)] {
+            let first = steps.len();
+            steps.extend(found.steps);
+            settled.extend(found.settled);
+            notes.extend(found.notes);
+            if !after_all || first < steps.len() {
+                lanes.push(Lane { action, steps: first..steps.len(), graph: found.order, after_all });
+            }
+        }
         Ok(Self { operation, steps, lanes, settled, notes })
     }
 }

@@ -15,6 +15,7 @@
 //!   time is up; or when it is cancelled. At its end every object has a conclusion.
 //! * [`CancelHandle::cancel`], or dropping the [`Run`], starts nothing new; requests under way finish.
 
+mod compare;
 mod dispatch;
 mod emit;
 mod facts;
@@ -23,6 +24,7 @@ mod options;
 mod pace;
 mod prepare;
 mod record;
+mod rehearse;
 mod retry;
 mod schedule;
 mod session;
@@ -35,9 +37,10 @@ use crate::event::{Event, Operation};
 use crate::plan::Wanted;
 use crate::watch::Hub;
 
+pub use compare::{Comparison, compare};
 pub use options::{LookUntil, RunOptions};
 pub use prepare::prepare;
-pub use record::SetOptions;
+pub use record::{SetOptions, inventory_id};
 
 /// Events that may wait for their reader before the run pauses.
 const QUEUE: usize = 256;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::record::SetOptions;
 use crate::cluster::{ApplyParams, DeleteParams};
+use crate::event::DryRun;
 use crate::plan::Tracking;
 use crate::status::Judgement;
 
@@ -18,8 +19,12 @@ pub struct RunOptions {
     pub wait: bool,
     /// Limit of the whole run; `None` for none.
     pub timeout: Option<Duration>,
-    /// Limit of the wait for each object, from its own write; `None` for none.
+    /// Limit of the wait for each object to settle, from its own write; `None` for none.
     pub object_timeout: Option<Duration>,
+    /// Limit of the wait for each object to go, from its own deletion; `None` for none.
+    pub removal_timeout: Option<Duration>,
+    /// Write nothing and wait for nothing: only tell what would be done.
+    pub dry_run: Option<DryRun>,
     /// How long a failing connection or server is tried again for one object. Default 30 s.
     pub retry_budget: Duration,
     /// How long a kind that is not served is waited for. Default 60 s.
@@ -62,6 +67,8 @@ impl RunOptions {
             wait: true,
             timeout: None,
             object_timeout: None,
+            removal_timeout: None,
+            dry_run: None,
             retry_budget: Duration::from_secs(30),
             kind_budget: Duration::from_secs(60),
             deletion_budget: Duration::from_secs(120),

@@ -5,7 +5,8 @@
 //!       ─► dispatch ─► write the record (what is left) ─► give the lock back
 //! ```
 //!
-//! Without a set the steps about lock and record fall away. Whatever happens after the record was
+//! Without a set the steps about lock and record fall away. In a dry run the record is read and nothing
+//! is written: the plan is rehearsed. Whatever happens after the record was
 //! written first, it is written again at the end, or keeps naming old and new.
 
 use std::collections::{HashMap, HashSet};
@@ -17,9 +18,10 @@ use super::dispatch::{Dispatcher, Parts, Remains, Stopping};
 use super::emit::Emitter;
 use super::options::RunOptions;
 use super::record::{Lock, Locked, Record, Stop};
+use super::rehearse::Rehearsal;
 use crate::cluster::Cluster;
 use crate::error::ExitClass;
-use crate::event::{Action, Body, Counts, Operation, Start, WarningSource};
+use crate::event::{Action, Body, Counts, DryRun, Operation, Start, WarningSource};
 use crate::id::{GroupKind, ObjectId};
 use crate::inventory::{Entries, OWNING_INVENTORY, Outcomes};
 use crate::manifest::DEPENDS_ON;
@@ -47,8 +49,15 @@ pub(super) struct Job {
 pub(super) async fn run(job: Job, mut emit: Emitter, cancel: CancellationToken) {
     start(&job, &mut emit).await;
     let deadline = job.options.timeout.map(|limit| Instant::now() + limit);
-    let mut session =
-        Session { job, record: None, lock: None, deadline, targets: HashMap::new(), over: false };
+    let mut session = Session {
+        job,
+        record: None,
+        lock: None,
+        homeless: false,
+        deadline,
+        targets: HashMap::new(),
+        over: false,
+    };
     let opening = tokio::select! {
         opening = session.open(&mut emit) => opening,
         () = cancel.cancelled() => Ok(Err(Stop {
@@ -80,6 +89,7 @@ pub(super) async fn start(job: &Job, emit: &mut Emitter) {
     let set = job.options.set.as_ref().map(|set| set.wanted.location().object());
     emit.tell(Body::Start(Start {
         operation: job.operation,
+        dry_run: job.options.dry_run,
         set,
         objects: objects.len(),
         namespaces: namespaces.len() - usize::from(namespaces.contains("")),
@@ -98,6 +108,8 @@ struct Session {
     job: Job,
     record: Option<Record>,
     lock: Option<Lock>,
+    /// There is no lock because its namespace does not exist.
+    homeless: bool,
     deadline: Option<Instant>,
     /// The watcher's target of each object.
     targets: HashMap<ObjectId, usize>,
@@ -109,10 +121,13 @@ impl Session {
     /// Takes the lock, reads the record, and learns the state of everything.
     async fn open(&mut self, emit: &mut Emitter) -> Result<Result<Watcher, Stop>, Closed> {
         if let Some(set) = &self.job.options.set {
-            match Lock::acquire(&self.job.cluster, set, emit).await {
-                Ok(Locked::Ours(lock)) => self.lock = Some(lock),
-                Ok(Locked::Without(why)) => emit.warn(WarningSource::Run, &why).await,
-                Err(stop) => return Ok(Err(stop)),
+            if self.job.options.dry_run.is_none() {
+                match Lock::acquire(&self.job.cluster, set, emit).await {
+                    Ok(Locked::Ours(lock)) => self.lock = Some(lock),
+                    Ok(Locked::NoNamespace) => self.homeless = true,
+                    Ok(Locked::Without(why)) => emit.warn(WarningSource::Run, &why).await,
+                    Err(stop) => return Ok(Err(stop)),
+                }
             }
             let manager = &self.job.options.apply.field_manager;
             match Record::open(&self.job.cluster, set.clone(), manager).await {
@@ -179,19 +194,24 @@ impl Session {
                 return Ok(());
             }
         };
-        let run = format!("{:x}", watcher.started_at());
-        let operation = self.job.operation;
-        if let Some(record) = &mut self.record
-            && let Err(stop) = begin(record, &plan, operation, &run, &mut emit).await
-        {
-            self.unlock().await;
-            emit.end(stop.class, Some(stop.message.into())).await;
+        if let Some(how) = self.job.options.dry_run {
+            self.rehearse(how, plan, &watcher, &mut emit, &cancel).await;
             return Ok(());
         }
+        let run = format!("{:x}", watcher.started_at());
+        let operation = self.job.operation;
+        let made = match self.begin(&plan, &watcher, &run, &mut emit).await {
+            Ok(made) => made,
+            Err(stop) => {
+                self.unlock().await;
+                emit.end(stop.class, Some(stop.message.into())).await;
+                return Ok(());
+            }
+        };
         let dispatcher = Dispatcher::new(Parts {
             cluster: self.job.cluster.clone(),
             hub: self.job.hub.clone(),
-            mark: self.record.as_ref().map(|record| record.inventory().id().into()),
+            mark: self.mark(),
             options: self.job.options.clone(),
             plan,
             watcher,
@@ -199,6 +219,7 @@ impl Session {
             emit,
             deadline: self.deadline,
             lock: self.lock.take(),
+            made,
         });
         let Remains { mut emit, outcomes, lock, stopping, complete } = dispatcher.run(cancel).await?;
         self.lock = lock;
@@ -214,6 +235,87 @@ impl Session {
         self.unlock().await;
         emit.end(end.0, end.1.map(Into::into)).await;
         Ok(())
+    }
+
+    async fn rehearse(
+        &self,
+        how: DryRun,
+        plan: Plan,
+        watcher: &Watcher,
+        emit: &mut Emitter,
+        cancel: &CancellationToken,
+    ) {
+        let rehearsal = Rehearsal {
+            cluster: &self.job.cluster,
+            options: &self.job.options,
+            how,
+            mark: self.mark(),
+            live: self.live(watcher),
+            deadline: self.deadline,
+        };
+        let (class, message) = how_stopped(rehearsal.run(plan, emit, cancel).await);
+        emit.end(class, message.map(Into::into)).await;
+    }
+
+    /// What every object of a tracked set is marked with.
+    fn mark(&self) -> Option<Box<str>> {
+        self.record.as_ref().map(|record| record.inventory().id().into())
+    }
+
+    /// Old and new together stand in the record before anything else is written. Only the namespace of
+    /// the record comes before it; that is the object returned.
+    async fn begin(
+        &mut self,
+        plan: &Plan,
+        watcher: &Watcher,
+        run: &str,
+        emit: &mut Emitter,
+    ) -> Result<Option<ObjectId>, Stop> {
+        if self.record.is_none() {
+            return Ok(None);
+        }
+        let made = self.make_room(plan, watcher).await?;
+        // Without a namespace there is nothing to guard, and the record will say so.
+        if let (true, Some(_), Some(set)) = (self.homeless, &made, &self.job.options.set) {
+            match Lock::acquire(&self.job.cluster, set, emit).await? {
+                Locked::Ours(lock) => self.lock = Some(lock),
+                Locked::Without(why) => emit.warn(WarningSource::Run, &why).await,
+                Locked::NoNamespace => {}
+            }
+        }
+        if let Some(record) = &mut self.record {
+            let removing = self.job.operation == Operation::Destroy;
+            if !removing || record.inventory().exists() {
+                let applied = plan.steps.iter().filter(|step| step.action == Action::Apply).map(Step::id);
+                let entries = crate::inventory::before(record.old(), applied);
+                write(record, entries, run, emit).await?;
+            }
+        }
+        Ok(made)
+    }
+
+    /// The namespace that the record lives in is applied first when the set brings it.
+    async fn make_room(&self, plan: &Plan, watcher: &Watcher) -> Result<Option<ObjectId>, Stop> {
+        let Some(record) = &self.record else { return Ok(None) };
+        let id = record.inventory().location().namespace_object();
+        let target = self.targets.get(&id).copied().unwrap_or(usize::MAX);
+        let is_it =
+            |step: &&Step| *step.id() == id && step.action == Action::Apply && step.decision == Decision::Go;
+        let object = plan.steps.iter().find(is_it).and_then(|step| step.object.as_ref());
+        let (Some(object), Presence::Absent { .. }) = (object, watcher.presence(target)) else {
+            return Ok(None);
+        };
+        let Some(resource) = self.job.cluster.resource(id.group_kind(), Some(object.version())) else {
+            return Ok(None);
+        };
+        let body = object.json_with_annotations(&[(OWNING_INVENTORY, record.inventory().id())]);
+        let params = &self.job.options.apply;
+        self.job
+            .cluster
+            .apply(&resource, "", id.name(), body, params)
+            .await
+            .map_err(|error| Stop::of(&error, &format!("cannot create {id}, where the inventory belongs")))?;
+        Ok(Some(id))
     }
 
     async fn plan(&mut self, watcher: &Watcher, emit: &mut Emitter) -> Result<Plan, Stop> {
@@ -281,22 +383,6 @@ impl Session {
             lock.release(self.over).await;
         }
     }
-}
-
-/// Old and new together stand in the record before anything else is written.
-async fn begin(
-    record: &mut Record,
-    plan: &Plan,
-    operation: Operation,
-    run: &str,
-    emit: &mut Emitter,
-) -> Result<(), Stop> {
-    if operation == Operation::Destroy && !record.inventory().exists() {
-        return Ok(());
-    }
-    let applied = plan.steps.iter().filter(|step| step.action == Action::Apply).map(Step::id);
-    let entries = crate::inventory::before(record.old(), applied);
-    write(record, entries, run, emit).await
 }
 
 /// What is left stands in the record after everything else; a destroyed set has none.

@@ -87,10 +87,12 @@ impl Plain {
         if self.options.quiet {
             return;
         }
-        let verb = match start.operation {
-            Operation::Apply => "applying",
-            Operation::Destroy => "destroying",
-            Operation::Status => "looking at",
+        let verb = match (start.operation, start.dry_run) {
+            (Operation::Apply, None) => "applying",
+            (Operation::Destroy, None) => "destroying",
+            (Operation::Apply, Some(_)) => "planning to apply",
+            (Operation::Destroy, Some(_)) => "planning to destroy",
+            (Operation::Status, _) => "looking at",
         };
         let mut head = format!("{verb} {}", count(start.objects, "object"));
         if start.namespaces > 0 {
@@ -98,6 +100,9 @@ impl Plain {
         }
         if !self.options.server.is_empty() {
             head.push_str(&format!(" at {}", one_line(&self.options.server)));
+        }
+        if let Some(how) = start.dry_run {
+            head.push_str(&format!(" ({} dry run: nothing is written)", how.as_str()));
         }
         if let Some(set) = &start.set {
             head.push_str(&format!(", tracked as {}/{}", set.namespace(), set.name()));

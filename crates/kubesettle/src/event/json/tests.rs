@@ -29,7 +29,13 @@ fn the_first_line_names_the_schema() {
     );
     let set = ObjectId::new(GroupKind::new("", "ConfigMap"), "default", "shop");
     check(
-        Body::Start(Start { operation: Operation::Destroy, set: Some(set), objects: 2, namespaces: 0 }),
+        Body::Start(Start {
+            operation: Operation::Destroy,
+            dry_run: None,
+            set: Some(set),
+            objects: 2,
+            namespaces: 0,
+        }),
         "start",
         r#""schemaVersion":1,"operation":"destroy","set":{"group":"","kind":"ConfigMap","name":"shop","namespace":"default"},"objects":2,"namespaces":0"#,
     );

@@ -50,7 +50,7 @@ impl Dispatcher {
             self.warn(node, WarningSource::Server, warning).await;
         }
         let outcome = match self.nodes[node].before.take() {
-            _ if written.created => Outcome::Created,
+            _ if written.created || self.made.as_ref() == Some(self.steps[node].id()) => Outcome::Created,
             None => Outcome::Applied,
             Some(before) if *before == *written.resource_version => Outcome::Unchanged,
             Some(_) => Outcome::Configured,

@@ -22,6 +22,27 @@ impl Dispatcher {
         }
     }
 
+    /// A lane that comes after all others stays shut as long as something is left that would be lost
+    /// with it.
+    pub(super) async fn guard_lane(&mut self) {
+        let Some(lane) = self.lanes.get(self.open - 1).filter(|lane| lane.after_all) else { return };
+        for node in lane.first..lane.end {
+            let name = self.steps[node].id().name();
+            let gone = |id: &ObjectId| match self.outcomes.fate(id) {
+                Some(Fate::Gone) => true,
+                Some(Fate::Abandoned | Fate::Identical) => id.namespace() != name,
+                _ => false,
+            };
+            let before = self.steps[..node].iter().map(|step| step.id()).chain(&self.kept);
+            let Some(left) = before.filter(|id| !gone(id)).min().cloned() else { continue };
+            if self.nodes[node].phase == Phase::Waiting {
+                let reason = "it is not gone, and its set would be forgotten".into();
+                self.tell_fate(node, Fate::Skipped(Strategy::Delete));
+                self.skip(node, Skip::Dependency { chain: vec![left], reason }).await;
+            }
+        }
+    }
+
     pub(super) async fn stop_dependents(&mut self, node: usize) {
         let Some(lane) = self.lane_of(node) else { return };
         let lane = &mut self.lanes[lane];

@@ -55,6 +55,7 @@ enum Answer {
 struct Lane {
     first: usize,
     end: usize,
+    after_all: bool,
     schedule: Schedule,
 }
 
@@ -84,6 +85,9 @@ pub(super) struct Dispatcher {
     told: HashSet<Box<str>>,
     outcomes: Outcomes,
     lock: Option<Lock>,
+    made: Option<ObjectId>,
+    /// Entries of the record that need no step and stay in it.
+    kept: Vec<ObjectId>,
 }
 
 /// Why nothing new starts.
@@ -110,6 +114,8 @@ pub(super) struct Parts {
     pub emit: Emitter,
     pub deadline: Option<Instant>,
     pub lock: Option<Lock>,
+    /// An object that this run has created already.
+    pub made: Option<ObjectId>,
 }
 
 /// What is left of a dispatcher when its run is over.
@@ -124,7 +130,8 @@ pub(super) struct Remains {
 
 impl Dispatcher {
     pub(super) fn new(parts: Parts) -> Self {
-        let Parts { cluster, hub, options, mark, plan, watcher, target_of, emit, deadline, lock } = parts;
+        let Parts { cluster, hub, options, mark, plan, watcher, target_of, emit, deadline, lock, made } =
+            parts;
         let mut external: HashMap<usize, Vec<usize>> = HashMap::new();
         for lane in plan.lanes.iter().filter(|lane| lane.action == Action::Apply) {
             for dependency in lane.graph.external() {
@@ -138,7 +145,7 @@ impl Dispatcher {
         for lane in plan.lanes {
             let first = lane.steps.start;
             let schedule = Schedule::new(lane.graph, lane.action, |node| waits_for(first + node));
-            lanes.push(Lane { first, end: lane.steps.end, schedule });
+            lanes.push(Lane { first, end: lane.steps.end, after_all: lane.after_all, schedule });
         }
         let own_namespaces = plan
             .steps
@@ -163,6 +170,7 @@ impl Dispatcher {
         for (id, fate) in &plan.settled {
             outcomes.tell(id, *fate);
         }
+        let kept = plan.settled.into_iter().map(|(id, _)| id).collect();
         Self {
             cluster,
             hub,
@@ -184,6 +192,8 @@ impl Dispatcher {
             told: HashSet::new(),
             outcomes,
             lock,
+            made,
+            kept,
         }
     }
 
@@ -209,6 +219,7 @@ impl Dispatcher {
                     return Ok(());
                 }
                 self.open += 1;
+                self.guard_lane().await;
                 continue;
             }
             let wake = self.wake_at();
@@ -297,18 +308,26 @@ impl Dispatcher {
         }
     }
 
+    /// When the wait for an object that is awaited has taken long enough.
+    fn patience_ends(&self, node: usize) -> Option<Instant> {
+        let limit = match self.is_wanted(node) {
+            true => self.options.object_timeout,
+            false => self.options.removal_timeout,
+        };
+        let state = &self.nodes[node];
+        limit
+            .zip(state.awaited)
+            .filter(|_| state.phase == Phase::Awaiting)
+            .map(|(limit, since)| since + limit)
+    }
+
     fn wake_at(&self) -> Instant {
         let reminder = self.emit.last() + self.options.reminder;
         let resting = self.nodes.iter().filter_map(|node| match node.phase {
             Phase::Resting(at) => Some(at),
             _ => None,
         });
-        let limits = self.options.object_timeout.into_iter().flat_map(|limit| {
-            self.nodes
-                .iter()
-                .filter(|node| node.phase == Phase::Awaiting)
-                .filter_map(move |node| node.awaited.map(|since| since + limit))
-        });
+        let limits = (0..self.nodes.len()).filter_map(|node| self.patience_ends(node));
         resting.chain(limits).chain(self.deadline).chain([reminder]).min().unwrap_or(reminder)
     }
 
@@ -318,15 +337,12 @@ impl Dispatcher {
             self.stopping = Some(Stopping::TimedOut);
             return;
         }
-        if let Some(limit) = self.options.object_timeout {
-            let late: Vec<usize> = (0..self.nodes.len())
-                .filter(|node| self.nodes[*node].phase == Phase::Awaiting)
-                .filter(|node| self.nodes[*node].awaited.is_some_and(|since| since + limit <= now))
-                .collect();
-            for node in late {
-                let conclusion = self.hopeless(node).unwrap_or(Conclusion::TimedOut);
-                self.conclude(node, conclusion).await;
-            }
+        let late: Vec<usize> = (0..self.nodes.len())
+            .filter(|node| self.patience_ends(*node).is_some_and(|end| end <= now))
+            .collect();
+        for node in late {
+            let conclusion = self.hopeless(node).unwrap_or(Conclusion::TimedOut);
+            self.conclude(node, conclusion).await;
         }
         if self.emit.last() + self.options.reminder <= now {
             self.remind().await;

@@ -31,6 +31,8 @@ pub(in crate::run) enum Locked {
     Ours(Lock),
     /// The user has no right to leases: the run goes on without one.
     Without(String),
+    /// The namespace of the set does not exist (yet).
+    NoNamespace,
 }
 
 impl Lock {
@@ -101,8 +103,9 @@ impl Lock {
                 }
                 // Another run was faster.
                 Err(error) if error.class == ErrorClass::Replaced => {}
-                Err(error) if matches!(error.class, ErrorClass::Forbidden | ErrorClass::NamespaceMissing) => {
-                    return without(error.to_string());
+                Err(error) if error.class == ErrorClass::Forbidden => return without(error.to_string()),
+                Err(error) if error.class == ErrorClass::NamespaceMissing => {
+                    return Ok(Locked::NoNamespace);
                 }
                 Err(error) => return Err(Stop::of(&error, "cannot take the lock of the set")),
             }

@@ -13,7 +13,7 @@ use crate::cluster::{Cluster, Content, ListPage, PlainWrite, Resource, Scope};
 use crate::error::{ApiError, ErrorClass, ExitClass};
 use crate::id::GroupKind;
 use crate::inventory::{
-    Entries, Inventory, Outcomes, Wanted, Write, WriteKind, WriteOptions, items, part_names,
+    Entries, ID_LABEL, Inventory, Outcomes, Wanted, Write, WriteKind, WriteOptions, items, part_names,
 };
 
 pub(super) use lock::{Lock, Locked};
@@ -39,7 +39,7 @@ pub(super) struct Stop {
 }
 
 impl Stop {
-    fn of(error: &ApiError, doing: &str) -> Self {
+    pub(super) fn of(error: &ApiError, doing: &str) -> Self {
         let class = match error.class {
             ErrorClass::Unauthorized => ExitClass::Unreachable,
             ErrorClass::Unreachable | ErrorClass::TimedOut => ExitClass::Unknown,
@@ -77,11 +77,8 @@ struct AnswerMeta {
 impl Record {
     /// Reads the inventory; one that does not exist is empty.
     pub(super) async fn open(cluster: &Cluster, options: SetOptions, manager: &str) -> Result<Self, Stop> {
-        let resource =
-            cluster.resource(&GroupKind::new("", "ConfigMap"), Some("v1")).ok_or_else(|| Stop {
-                class: ExitClass::Unknown,
-                message: String::from("the server does not say that it serves ConfigMaps"),
-            })?;
+        let resource = resource(cluster)
+            .map_err(|error| Stop { class: ExitClass::Unknown, message: error.to_string() })?;
         let texts = read(cluster, &resource, &options.wanted).await.map_err(|error| {
             Stop::of(&error, &format!("cannot read the inventory {}", options.wanted.location()))
         })?;
@@ -177,6 +174,28 @@ impl Record {
         self.inventory.wrote(write, &answer.metadata.uid, &answer.metadata.resource_version);
         Ok(())
     }
+}
+
+/// The id that a set has, or will have: what its objects are marked with.
+///
+/// # Errors
+/// Those of a read.
+pub async fn inventory_id(cluster: &Cluster, wanted: &Wanted) -> Result<String, ApiError> {
+    let location = wanted.location();
+    let resource = resource(cluster)?;
+    let first = cluster.get(&resource, location.namespace(), location.name(), Content::MetadataOnly).await?;
+    let stored = first.and_then(|json| {
+        let json: serde_json::Value = serde_json::from_slice(&json).ok()?;
+        Some(json.pointer("/metadata/labels")?.get(ID_LABEL)?.as_str()?.to_owned())
+    });
+    Ok(wanted.id_given(stored))
+}
+
+fn resource(cluster: &Cluster) -> Result<Resource, ApiError> {
+    cluster.resource(&GroupKind::new("", "ConfigMap"), Some("v1")).ok_or_else(|| {
+        let message = "the server does not say that it serves ConfigMaps";
+        ApiError::local(ErrorClass::NotServed, message)
+    })
 }
 
 /// Every ConfigMap that may belong to the set: those with its label, else the one of its name and
