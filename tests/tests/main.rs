@@ -35,6 +35,7 @@ mod order;
 mod outage;
 mod output;
 mod real_life;
+mod records;
 mod refusals;
 mod rights;
 mod scale;
@@ -60,6 +61,7 @@ fn main() {
         late_kinds::tests(),
         order::tests(),
         rights::tests(),
+        records::tests(),
         refusals::tests(),
         interrupt::tests(),
         kapply_parity::tests(),

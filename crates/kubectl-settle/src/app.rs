@@ -49,6 +49,7 @@ fn start(words: &[OsString], settings: &Settings) -> ExitClass {
         Task::Status(status) => cmd::status::run(status, settings.role, settings.view, &mut out),
         Task::Diff(diff) => cmd::diff::run(diff, &mut out),
         Task::Init(init) => cmd::init::run(init, &mut page),
+        Task::Inventory(upkeep) => cmd::inventory::run(upkeep, json, &mut page),
         Task::Version => Ok(cmd::version::run(json, &mut page)),
         Task::Completion(shell) => Ok(cmd::completion::run(*shell, &mut page)),
         Task::Help(topic) => cmd::help::run(args::definition(words.first()), topic, &mut page),

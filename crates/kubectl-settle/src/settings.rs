@@ -21,7 +21,7 @@ use crate::exit::Failure;
 use plan::dry_run;
 
 pub(crate) use plan::Diff;
-pub(crate) use upkeep::Init;
+pub(crate) use upkeep::{Init, Upkeep};
 
 /// Everything a command needs to know.
 #[derive(Debug)]
@@ -50,6 +50,7 @@ pub(crate) enum Task {
     Local(Box<Local>),
     Diff(Box<Diff>),
     Init(Box<Init>),
+    Inventory(Box<Upkeep>),
     Version,
     Completion(Shell),
     Help(Vec<String>),
@@ -157,6 +158,7 @@ pub(crate) fn resolve(cli: Cli, role: Role, variables: &Variables) -> Result<Set
         Command::Status(args) => Task::Status(Box::new(layers.status(args, cluster)?)),
         Command::Plan(args) => layers.plan(args, cluster)?,
         Command::Diff(args) => Task::Diff(Box::new(layers.diff(args, cluster)?)),
+        Command::Inventory(args) => Task::Inventory(Box::new(upkeep::upkeep(args, cluster, layers.me()))),
         Command::Init(args) => Task::Init(Box::new(upkeep::init(args, cluster))),
         Command::Version => Task::Version,
         Command::Completion(args) => Task::Completion(args.shell()),
@@ -254,17 +256,22 @@ impl Layers<'_> {
             allow_empty: prune.allow_empty.unwrap_or(as_kapply),
             strict_needs: as_kapply,
         };
-        let word = |name: &str, or: &str| {
-            self.0.get(name).map_or_else(|| or.to_owned(), |value| value.to_string_lossy().into_owned())
-        };
         Ok(Set {
             name: set.set,
             required: as_kapply,
             only: false,
             tracking,
             lock_timeout: self.limit(set.lock_timeout, "KUBESETTLE_LOCK_TIMEOUT")?.unwrap_or_default(),
-            me: (word("USER", "somebody"), word("HOSTNAME", "this machine")),
+            me: self.me(),
         })
+    }
+
+    /// Who we are: user and host.
+    fn me(&self) -> (String, String) {
+        let word = |name: &str, or: &str| {
+            self.0.get(name).map_or_else(|| or.to_owned(), |value| value.to_string_lossy().into_owned())
+        };
+        (word("USER", "somebody"), word("HOSTNAME", "this machine"))
     }
 
     fn subject(

@@ -17,7 +17,7 @@ pub(crate) use commands::{
     ApplyArgs, CompletionArgs, DestroyArgs, HelpArgs, InputArgs, PruneArgs, SetArgs, StatusArgs, WaitArgs,
 };
 pub(crate) use plan::{DiffArgs, PlanArgs, WriteArgs};
-pub(crate) use upkeep::InitArgs;
+pub(crate) use upkeep::{InitArgs, InventoryArgs, InventoryCommand, WhichArgs};
 pub(crate) use values::{
     Cascade, Color, DryRunArg, GoDuration, Output, Until, Validate, cascade, go_bool, validate,
 };
@@ -66,6 +66,8 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Write an inventory template, which makes a folder a set; needs no cluster
     Init(InitArgs),
+    /// Look after the records of sets
+    Inventory(InventoryArgs),
     /// Print the version of this program
     Version,
     /// Print a shell completion script

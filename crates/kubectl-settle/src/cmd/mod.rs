@@ -9,6 +9,7 @@ mod drive;
 pub(crate) mod help;
 pub(crate) mod init;
 mod input;
+pub(crate) mod inventory;
 mod kapply;
 pub(crate) mod local;
 mod session;

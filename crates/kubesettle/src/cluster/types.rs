@@ -156,6 +156,8 @@ pub struct ListPage<'a> {
     pub continue_token: Option<&'a str>,
     /// `Some("0")` accepts whatever the server has in its cache, `None` asks for the newest state.
     pub resource_version: Option<&'a str>,
+    /// Only objects whose labels fit this selector.
+    pub label_selector: Option<&'a str>,
 }
 
 /// Where a watch begins.

@@ -87,6 +87,11 @@ fn hashed_value(id: &ObjectId, status: Option<ObjectStatus>) -> String {
     Value::Object(fields).to_string()
 }
 
+/// Whether a line of a record names an object.
+pub fn is_line(key: &str, value: &str) -> bool {
+    parse(key, value).is_ok()
+}
+
 fn parse_hashed(key: &str, value: &str) -> Result<(ObjectId, Entry), Fault> {
     let fail = |reason: &str| Fault::BadHashedLine { key: key.into(), reason: reason.into() };
     let Ok(Value::Object(fields)) = serde_json::from_str(value) else {

@@ -45,6 +45,7 @@ mod write;
 pub use guard::{
     GuardRefusal, Holds, InvalidKind, InvalidPruneMax, ProtectedKind, PruneCandidate, PruneGuard, PruneMax,
 };
+pub use key::is_line;
 pub use layout::Limits;
 pub use merge::{Fate, Outcomes, after, before};
 pub use model::{Entries, Entry, Inventory, Location, Shard};

@@ -28,6 +28,7 @@ mod rehearse;
 mod retry;
 mod schedule;
 mod session;
+mod upkeep;
 
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -41,6 +42,7 @@ pub use compare::{Comparison, compare};
 pub use options::{LookUntil, RunOptions};
 pub use prepare::prepare;
 pub use record::{SetOptions, inventory_id};
+pub use upkeep::{Listed, Rebuilt, RecordError, Records};
 
 /// Events that may wait for their reader before the run pauses.
 const QUEUE: usize = 256;

@@ -218,7 +218,12 @@ impl Runner {
             self.changes.push(Change::Begin);
         }
         let limit = (!whole).then_some(PAGE);
-        let page = ListPage { limit, continue_token: token.as_deref(), resource_version: None };
+        let page = ListPage {
+            limit,
+            continue_token: token.as_deref(),
+            resource_version: None,
+            label_selector: None,
+        };
         let task = &self.task;
         let asked = task.cluster.list(&task.resource, &task.scope, page, task.content);
         let body = match patiently(task, &mut self.out_of_touch, asked).await? {

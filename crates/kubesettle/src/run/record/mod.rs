@@ -191,7 +191,7 @@ pub async fn inventory_id(cluster: &Cluster, wanted: &Wanted) -> Result<String, 
     Ok(wanted.id_given(stored))
 }
 
-fn resource(cluster: &Cluster) -> Result<Resource, ApiError> {
+pub(super) fn resource(cluster: &Cluster) -> Result<Resource, ApiError> {
     cluster.resource(&GroupKind::new("", "ConfigMap"), Some("v1")).ok_or_else(|| {
         let message = "the server does not say that it serves ConfigMaps";
         ApiError::local(ErrorClass::NotServed, message)
@@ -200,7 +200,11 @@ fn resource(cluster: &Cluster) -> Result<Resource, ApiError> {
 
 /// Every ConfigMap that may belong to the set: those with its label, else the one of its name and
 /// those it names.
-async fn read(cluster: &Cluster, resource: &Resource, wanted: &Wanted) -> Result<Vec<Vec<u8>>, ApiError> {
+pub(super) async fn read(
+    cluster: &Cluster,
+    resource: &Resource,
+    wanted: &Wanted,
+) -> Result<Vec<Vec<u8>>, ApiError> {
     let location = wanted.location();
     let (namespace, name) = (location.namespace(), location.name());
     let mut texts = Vec::new();
