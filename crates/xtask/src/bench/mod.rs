@@ -3,6 +3,7 @@
 mod measure;
 mod report;
 mod s1;
+mod status;
 mod table;
 mod tool;
 mod workload;
@@ -17,6 +18,8 @@ use tool::Tool;
 pub(crate) enum Command {
     /// Apply many Deployments and wait, apply them again, destroy them
     S1(Options),
+    /// Judge recorded objects with kstatus and with the Go library
+    Status(status::Options),
 }
 
 #[derive(Debug, Args)]
@@ -38,6 +41,7 @@ pub(crate) struct Options {
 pub(crate) fn run(command: &Command) -> Result<ExitCode, Box<dyn Error>> {
     match command {
         Command::S1(options) => s1::run(options),
+        Command::Status(options) => status::run(options),
     }
     .map(|()| ExitCode::SUCCESS)
 }
