@@ -9,7 +9,8 @@
 //!
 //! * Sequence numbers start at 0 and have no gap; `elapsed` never decreases.
 //! * The first body is [`Body::Start`], the last [`Body::End`], and [`Body::Summary`] stands right before it.
-//! * Every object of the run has at most one [`Body::Finished`] per action and exactly one [`Body::Concluded`].
+//! * Every object of the run has at most one [`Body::Finished`] per action and at least one
+//!   [`Body::Concluded`]; an object that turned back after it had settled has a further one, and the last counts.
 //! * A [`Body::Verdict`] of an object is sent when its status, reason, message or progress changed, never twice in a row.
 //! * No body holds a value of a Secret.
 

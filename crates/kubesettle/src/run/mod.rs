@@ -97,9 +97,3 @@ impl Run {
         CancelHandle(self.cancel.clone())
     }
 }
-
-/// A random number in 0..1, to keep retries of many objects from acting in step.
-fn jitter() -> f64 {
-    use std::hash::{BuildHasher, RandomState};
-    (RandomState::new().hash_one(0_u8) >> 11) as f64 / (1_u64 << 53) as f64
-}

@@ -222,3 +222,11 @@ pub(crate) async fn until(moment: Option<Instant>) {
         None => std::future::pending().await,
     }
 }
+
+/// A random number in 0..1, to keep many loops and retries from acting in step.
+pub(crate) fn jitter() -> f64 {
+    use std::hash::{BuildHasher, RandomState};
+    let random = RandomState::new().hash_one(0_u8);
+    // 53 bits fill the mantissa.
+    (random >> 11) as f64 / (1_u64 << 53) as f64
+}

@@ -13,9 +13,9 @@ use kstatus::{Digest, Kind, Rulebook, Uid};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::Marks;
 use super::machine::{Closed, Machine, Outcome, Step, Why};
 use super::wire::{self, Item, Line};
+use super::{Marks, jitter};
 use crate::cluster::{Cluster, Content, Lines, ListPage, Resource, Scope, WatchStart};
 use crate::error::{ApiError, ErrorClass};
 
@@ -470,12 +470,4 @@ fn in_scope(scope: &Scope, item: &Item<'_>) -> bool {
         Scope::Namespace(namespace) => *item.namespace == **namespace,
         Scope::Name { namespace, name } => *item.namespace == **namespace && *item.name == **name,
     }
-}
-
-/// A random number in 0..1, to keep many loops from acting in step.
-fn jitter() -> f64 {
-    use std::hash::{BuildHasher, RandomState};
-    let random = RandomState::new().hash_one(0_u8);
-    // 53 bits fill the mantissa.
-    (random >> 11) as f64 / (1_u64 << 53) as f64
 }

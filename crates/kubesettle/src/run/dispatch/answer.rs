@@ -134,7 +134,8 @@ impl Dispatcher {
         };
         let context = Context { comes_back: self.comes_back(node) };
         let attempt = self.nodes[node].attempts.max(1);
-        let pause = retry::pause(&error, attempt, failing.elapsed(), &budgets, context, crate::run::jitter());
+        let pause =
+            retry::pause(&error, attempt, failing.elapsed(), &budgets, context, crate::watch::jitter());
         let Some(delay) = pause.filter(|_| self.stopping.is_none()) else {
             return self.gave_up(node, error).await;
         };
