@@ -66,8 +66,7 @@ impl Dispatcher {
             version: written.resource_version.parse().ok(),
             generation: written.generation,
         };
-        self.nodes[node].phase = Phase::Awaiting;
-        self.nodes[node].awaited = Some(Instant::now());
+        self.nodes.turn(node, Phase::Awaiting);
         if self.watcher.floor(self.nodes[node].target, floor).await? {
             self.verdict(self.nodes[node].target).await;
         }
@@ -91,8 +90,7 @@ impl Dispatcher {
         self.tell_fate(node, Fate::Deleting);
         self.finish(node, Outcome::Deleted).await;
         self.reach(node, Milestone::Accepted);
-        self.nodes[node].phase = Phase::Awaiting;
-        self.nodes[node].awaited = Some(Instant::now());
+        self.nodes.turn(node, Phase::Awaiting);
         if removed && matches!(self.presence(node), Presence::Unknown(_)) {
             self.tell_fate(node, Fate::Gone);
             self.reach(node, Milestone::Settled);
@@ -115,7 +113,7 @@ impl Dispatcher {
 
     /// Without a wait an accepted action is the end, unless others wait for more.
     async fn no_wait(&mut self, node: usize) {
-        if !self.options.wait && self.nodes[node].phase == Phase::Awaiting && !self.waited_for(node) {
+        if !self.options.wait && self.nodes[node].phase() == Phase::Awaiting && !self.waited_for(node) {
             self.conclude(node, Conclusion::NotAwaited).await;
         }
     }
@@ -139,7 +137,7 @@ impl Dispatcher {
         let Some(delay) = pause.filter(|_| self.stopping.is_none()) else {
             return self.gave_up(node, error).await;
         };
-        self.nodes[node].phase = Phase::Resting(Instant::now() + delay);
+        self.nodes.turn(node, Phase::Resting(Instant::now() + delay));
         self.nodes[node].error = Some(error.clone());
         // A missing kind is looked for silently after it was said once.
         let silent = error.class == ErrorClass::NotServed

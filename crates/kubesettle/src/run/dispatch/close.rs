@@ -35,7 +35,7 @@ impl Dispatcher {
             };
             let before = self.steps[..node].iter().map(|step| step.id()).chain(&self.kept);
             let Some(left) = before.filter(|id| !gone(id)).min().cloned() else { continue };
-            if self.nodes[node].phase == Phase::Waiting {
+            if self.nodes[node].phase() == Phase::Waiting {
                 let reason = "it is not gone, and its set would be forgotten".into();
                 self.tell_fate(node, Fate::Skipped(Strategy::Delete));
                 self.skip(node, Skip::Dependency { chain: vec![left], reason }).await;
@@ -99,7 +99,7 @@ impl Dispatcher {
         if let Some(reconcile) = reconcile {
             self.outcomes.waited(&id, reconcile);
         }
-        self.nodes[node].phase = Phase::Over;
+        self.nodes.turn(node, Phase::Over);
         self.nodes[node].conclusion = Some(conclusion.clone());
         self.emit.tell(Body::Concluded { id, conclusion }).await;
         if timed_out {
@@ -110,13 +110,13 @@ impl Dispatcher {
     /// The run is over: every object gets a conclusion. True when all of them are as wanted.
     pub(super) async fn conclude_all(&mut self) -> bool {
         // Those that others wait for go first: what stands behind them is skipped for their sake.
-        let rank = |phase: &Phase| match phase {
+        let rank = |phase: Phase| match phase {
             Phase::Awaiting => 0,
             Phase::Resting(_) => 1,
             _ => 2,
         };
         let mut order: Vec<usize> = (0..self.nodes.len()).collect();
-        order.sort_by_key(|node| rank(&self.nodes[*node].phase));
+        order.sort_by_key(|node| rank(self.nodes[*node].phase()));
         for node in order {
             if self.nodes[node].conclusion.is_some() {
                 continue;
@@ -125,7 +125,7 @@ impl Dispatcher {
                 Some(Stopping::TimedOut) | None => Conclusion::TimedOut,
                 Some(_) => Conclusion::Cancelled,
             };
-            let conclusion = match self.nodes[node].phase {
+            let conclusion = match self.nodes[node].phase() {
                 Phase::Awaiting => self.hopeless(node).unwrap_or(waiting),
                 _ => {
                     if let Some(error) = self.nodes[node].error.take() {

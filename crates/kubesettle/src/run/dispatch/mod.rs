@@ -3,14 +3,15 @@
 //! | file | what |
 //! | --- | --- |
 //! | `mod` | the loop: what may happen next, until nothing more does |
+//! | `board` | where every object stands, and what comes due when |
 //! | `send` | from a node that may start to a request |
 //! | `answer` | from an answer to an outcome, a retry, a floor |
 //! | `verdict` | from verdicts to milestones and conclusions |
 //! | `close` | skips, conclusions, the end |
 
 mod answer;
+mod board;
 mod close;
-mod node;
 mod send;
 mod verdict;
 
@@ -37,7 +38,7 @@ use crate::plan::{Plan, Step};
 use crate::status::{Signal, Watcher};
 use crate::watch::{Closed, Hub, Presence, until};
 
-use node::{Node, Phase};
+use board::{Board, Node, Phase};
 
 /// Established and served are different instants; discovery is asked once a second at most.
 const LOOKS_FOR_A_KIND: u32 = 5;
@@ -67,7 +68,7 @@ pub(super) struct Dispatcher {
     /// The id that every applied object is marked with.
     mark: Option<Box<str>>,
     steps: Vec<Step>,
-    nodes: Vec<Node>,
+    nodes: Board,
     /// The node of a watcher's target; the others are objects outside the set.
     node_of: Vec<Option<usize>>,
     /// Nodes that wait for a target outside the set.
@@ -163,9 +164,15 @@ impl Dispatcher {
                 if let Some(slot) = node_of.get_mut(target) {
                     *slot = Some(node);
                 }
-                Node::at(target)
+                let patience = match step.action {
+                    Action::Apply => options.object_timeout,
+                    Action::Prune | Action::Delete => options.removal_timeout,
+                };
+                Node::new(target, patience)
             })
             .collect();
+        let mut nodes = Board::new(nodes);
+        nodes.open_until(lanes.first().map_or(0, |lane| lane.end));
         let mut outcomes = Outcomes::new();
         for (id, fate) in &plan.settled {
             outcomes.tell(id, *fate);
@@ -219,6 +226,7 @@ impl Dispatcher {
                     return Ok(());
                 }
                 self.open += 1;
+                self.nodes.open_until(self.lanes.get(self.open - 1).map_or(0, |lane| lane.end));
                 self.guard_lane().await;
                 continue;
             }
@@ -248,13 +256,9 @@ impl Dispatcher {
     }
 
     /// Nothing of the open lanes goes on, or nothing that does is worth waiting for.
-    fn quiet(&self) -> bool {
-        let end = self.lanes.get(self.open - 1).map_or(0, |lane| lane.end);
-        self.nodes.iter().take(end).enumerate().all(|(node, state)| match state.phase {
-            Phase::Over => true,
-            Phase::Awaiting => self.hopeless(node).is_some(),
-            _ => false,
-        })
+    fn quiet(&mut self) -> bool {
+        let (watcher, steps) = (&self.watcher, &self.steps);
+        self.nodes.is_quiet(|state, node| hopeless(watcher, state.target, steps[node].action).is_some())
     }
 
     async fn renew_lock(&mut self) {
@@ -294,41 +298,12 @@ impl Dispatcher {
 
     /// How the wait for an object would end now, if nothing is to be hoped for.
     fn hopeless(&self, node: usize) -> Option<Conclusion> {
-        if matches!(self.presence(node), Presence::Unknown(_)) {
-            return Some(Conclusion::Unknown);
-        }
-        let verdict = self.watcher.verdict(self.nodes[node].target)?;
-        match (self.is_wanted(node), verdict.status) {
-            (true, Status::Failed | Status::NotFound) => Some(Conclusion::Failed),
-            // It is gone, and nobody can tell how it ended.
-            (true, Status::Unknown) if matches!(self.presence(node), Presence::Absent { .. }) => {
-                Some(Conclusion::Unknown)
-            }
-            _ => None,
-        }
-    }
-
-    /// When the wait for an object that is awaited has taken long enough.
-    fn patience_ends(&self, node: usize) -> Option<Instant> {
-        let limit = match self.is_wanted(node) {
-            true => self.options.object_timeout,
-            false => self.options.removal_timeout,
-        };
-        let state = &self.nodes[node];
-        limit
-            .zip(state.awaited)
-            .filter(|_| state.phase == Phase::Awaiting)
-            .map(|(limit, since)| since + limit)
+        hopeless(&self.watcher, self.nodes[node].target, self.action(node))
     }
 
     fn wake_at(&self) -> Instant {
         let reminder = self.emit.last() + self.options.reminder;
-        let resting = self.nodes.iter().filter_map(|node| match node.phase {
-            Phase::Resting(at) => Some(at),
-            _ => None,
-        });
-        let limits = (0..self.nodes.len()).filter_map(|node| self.patience_ends(node));
-        resting.chain(limits).chain(self.deadline).chain([reminder]).min().unwrap_or(reminder)
+        self.nodes.next_due().into_iter().chain(self.deadline).fold(reminder, Instant::min)
     }
 
     async fn tick(&mut self) {
@@ -337,10 +312,7 @@ impl Dispatcher {
             self.stopping = Some(Stopping::TimedOut);
             return;
         }
-        let late: Vec<usize> = (0..self.nodes.len())
-            .filter(|node| self.patience_ends(*node).is_some_and(|end| end <= now))
-            .collect();
-        for node in late {
+        while let Some(node) = self.nodes.due_limit(now) {
             let conclusion = self.hopeless(node).unwrap_or(Conclusion::TimedOut);
             self.conclude(node, conclusion).await;
         }
@@ -350,21 +322,33 @@ impl Dispatcher {
     }
 
     async fn remind(&mut self) {
-        let end = self.lanes.get(self.open - 1).map_or(0, |lane| lane.end);
         let mut awaited: Vec<Awaited> = self
             .nodes
-            .iter()
-            .take(end)
-            .enumerate()
-            .filter(|(_, node)| node.phase != Phase::Over && node.conclusion.is_none())
+            .opened()
+            .filter(|(_, node)| node.phase() != Phase::Over && node.conclusion.is_none())
             .map(|(index, node)| Awaited {
                 id: self.steps[index].id().clone(),
                 verdict: self.watcher.verdict(node.target).cloned(),
-                since: node.awaited.map_or(Duration::ZERO, |since| since.elapsed()),
+                since: node.awaited().map_or(Duration::ZERO, |since| since.elapsed()),
             })
             .collect();
         awaited.sort_by_key(|awaited| std::cmp::Reverse(awaited.since));
         let total = self.nodes.len();
         self.emit.tell(Body::Waiting { awaited, total }).await;
+    }
+}
+
+/// How the wait for a target would end now, if nothing is to be hoped for.
+fn hopeless(watcher: &Watcher, target: usize, action: Action) -> Option<Conclusion> {
+    let presence = watcher.presence(target);
+    if matches!(presence, Presence::Unknown(_)) {
+        return Some(Conclusion::Unknown);
+    }
+    let verdict = watcher.verdict(target).filter(|_| action == Action::Apply)?;
+    match verdict.status {
+        Status::Failed | Status::NotFound => Some(Conclusion::Failed),
+        // It is gone, and nobody can tell how it ended.
+        Status::Unknown if matches!(presence, Presence::Absent { .. }) => Some(Conclusion::Unknown),
+        _ => None,
     }
 }

@@ -17,20 +17,17 @@ impl Dispatcher {
     /// Sends what may be sent.
     pub(super) async fn launch(&mut self) {
         let now = Instant::now();
-        for node in 0..self.nodes.len() {
-            if !self.pace.has_place() {
-                return;
-            }
-            if matches!(self.nodes[node].phase, Phase::Resting(at) if at <= now) {
-                self.send(node).await;
-            }
+        while self.pace.has_place()
+            && let Some(node) = self.nodes.due_attempt(now)
+        {
+            self.send(node).await;
         }
         for lane in 0..self.open.min(self.lanes.len()) {
             while self.pace.has_place() {
                 let lane = &mut self.lanes[lane];
                 let Some(node) = lane.schedule.pop().map(|node| lane.first + node) else { break };
                 // What was decided before the run is over already.
-                if self.nodes[node].phase == Phase::Waiting {
+                if self.nodes[node].phase() == Phase::Waiting {
                     self.send(node).await;
                 }
             }
@@ -114,7 +111,7 @@ impl Dispatcher {
     async fn started(&mut self, node: usize, action: Action) {
         let first = self.nodes[node].attempts == 0;
         self.nodes[node].attempts += 1;
-        self.nodes[node].phase = Phase::UnderWay;
+        self.nodes.turn(node, Phase::UnderWay);
         self.pace.enter();
         if first {
             let id = self.steps[node].id().clone();

@@ -16,7 +16,7 @@ impl Dispatcher {
             return self.external_verdict(target, &verdict).await;
         };
         let was = self.nodes[node].conclusion.clone();
-        if self.nodes[node].phase != Phase::Awaiting && was.is_none() {
+        if self.nodes[node].phase() != Phase::Awaiting && was.is_none() {
             return;
         }
         let (status, wanted) = (verdict.status, self.is_wanted(node));
@@ -78,9 +78,8 @@ impl Dispatcher {
 
     /// What had settled has not any more: its wait goes on.
     fn reopen(&mut self, node: usize) {
-        let state = &mut self.nodes[node];
-        if state.conclusion.take().is_some() {
-            state.phase = Phase::Awaiting;
+        if self.nodes[node].conclusion.take().is_some() {
+            self.nodes.turn(node, Phase::Awaiting);
         }
     }
 
