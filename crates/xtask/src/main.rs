@@ -8,6 +8,7 @@
 
 mod bench;
 mod cases;
+mod chaos;
 mod control_plane;
 mod demo;
 mod test;
@@ -30,6 +31,8 @@ enum Command {
     /// Measure kubesettle beside its peer and the least a client can do
     #[command(subcommand)]
     Bench(bench::Command),
+    /// Seeded faults between the library and a real API server; the last line is the total
+    Chaos(chaos::Options),
     /// Judge a folder of status cases
     Cases(cases::Options),
 }
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
         Command::Demo => demo::run(),
         Command::Test(options) => test::run(&options),
         Command::Bench(command) => bench::run(&command),
+        Command::Chaos(options) => chaos::run("seeds", &options),
         Command::Cases(options) => cases::run(&options),
     };
     match result {

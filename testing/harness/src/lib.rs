@@ -42,6 +42,7 @@ pub use error::Error;
 pub use identity::{Identity, detach};
 pub use namespace::Namespace;
 pub use plane::{Builder, ControlPlane, Part};
+pub use ports::Port;
 pub use proxy::{TcpProxy, Traffic};
 pub use run::{Finished, Running, run, spawn};
 pub use shared::{exclusive, shared};

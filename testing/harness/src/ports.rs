@@ -14,13 +14,17 @@ const COUNT: u16 = 9_000;
 
 /// A port on 127.0.0.1, reserved until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Port {
+pub struct Port {
     number: u16,
     _lock: File,
 }
 
 impl Port {
-    pub(crate) fn reserve() -> Result<Self, Error> {
+    /// Takes a free port; whoever listens on it may go and come back.
+    ///
+    /// # Errors
+    /// When none is free.
+    pub fn reserve() -> Result<Self, Error> {
         let user = rustix::process::getuid().as_raw();
         let locks = std::env::temp_dir().join(format!("kubesettle-ports-{user}"));
         fs::create_dir_all(&locks).context(|| format!("cannot make {}", locks.display()))?;
@@ -38,7 +42,8 @@ impl Port {
         Err(Error::new(format!("no free port on 127.0.0.1 between {FIRST} and {}", FIRST + COUNT)))
     }
 
-    pub(crate) fn number(&self) -> u16 {
+    /// Its number.
+    pub fn number(&self) -> u16 {
         self.number
     }
 }

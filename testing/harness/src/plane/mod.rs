@@ -78,6 +78,16 @@ impl ControlPlane {
         &self.pki.ca
     }
 
+    /// Certificate and key of the API server, for a proxy in front of it that ends TLS itself.
+    pub fn serving_identity(&self) -> (&Path, &Path) {
+        (&self.pki.serving_cert, &self.pki.serving_key)
+    }
+
+    /// The bearer token of a user with every right (named `admin` in the audit log).
+    pub fn admin_token(&self) -> String {
+        self.credentials.token(ADMIN)
+    }
+
     /// The kubectl binary that belongs to this control plane.
     pub fn kubectl_path(&self) -> &Path {
         &self.kubectl
