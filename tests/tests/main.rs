@@ -38,6 +38,7 @@ mod real_life;
 mod records;
 mod refusals;
 mod rights;
+mod saved_plans;
 mod scale;
 mod shop;
 mod sources;
@@ -62,6 +63,7 @@ fn main() {
         order::tests(),
         rights::tests(),
         records::tests(),
+        saved_plans::tests(),
         refusals::tests(),
         interrupt::tests(),
         kapply_parity::tests(),

@@ -10,17 +10,23 @@ use crate::cmd::{self, Stop};
 use crate::env::Variables;
 use crate::print::Page;
 use crate::print::out::Out;
+use crate::saved;
 use crate::settings::{self, Settings, Task};
 
 /// Does what the command line says.
 pub(crate) fn run(words: &[OsString], variables: &Variables) -> ExitClass {
     let role = Role::of(words.first());
-    let cli = match args::parse(words) {
+    let mut cli = match args::parse(words) {
         Ok(cli) => cli,
         Err(error) => return in_role(role, unparsed(role, &error)),
     };
     let json = cli.view.output == Some(Output::Json);
-    match settings::resolve(cli, role, variables) {
+    let settings = saved::open(&mut cli).and_then(|agreed| {
+        let mut settings = settings::resolve(cli, role, variables)?;
+        settings.agree(agreed);
+        Ok(settings)
+    });
+    match settings {
         // The codes of a comparison are the same everywhere.
         Ok(settings) if matches!(settings.task, Task::Diff(_)) => start(words, &settings),
         Ok(settings) => in_role(role, start(words, &settings)),

@@ -12,6 +12,7 @@ mod env;
 mod exit;
 mod files;
 mod print;
+mod saved;
 mod settings;
 mod stdin;
 

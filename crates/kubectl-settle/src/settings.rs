@@ -18,6 +18,7 @@ use crate::args::{
 };
 use crate::env::Variables;
 use crate::exit::Failure;
+use crate::saved::Agreed;
 use plan::dry_run;
 
 pub(crate) use plan::Diff;
@@ -66,6 +67,10 @@ pub(crate) struct Subject {
     /// Files of rules.
     pub(crate) rules: Vec<PathBuf>,
     pub(crate) set: Set,
+    /// Where to save the plan.
+    pub(crate) out: Option<PathBuf>,
+    /// The plan to be carried out, when one was made before.
+    pub(crate) agreed: Option<Agreed>,
 }
 
 /// Which set, and how it is guarded.
@@ -138,6 +143,17 @@ pub(crate) struct Local {
     pub(crate) generic: bool,
     /// With the rule that decided.
     pub(crate) explain: bool,
+}
+
+impl Settings {
+    /// The run is to do this plan.
+    pub(crate) fn agree(&mut self, agreed: Option<Agreed>) {
+        match &mut self.task {
+            Task::Apply(apply) => apply.subject.agreed = agreed,
+            Task::Destroy(destroy) => destroy.subject.agreed = agreed,
+            _ => {}
+        }
+    }
 }
 
 /// Gives the command line its meaning. The only place where that can fail.
@@ -297,7 +313,7 @@ impl Layers<'_> {
             return Err(Failure::usage("standard input (-) is given twice"));
         }
         let skip_invalid = self.flag(args.skip_invalid, "KUBESETTLE_SKIP_INVALID")?.unwrap_or(false);
-        Ok(Subject { cluster, input, skip_invalid, rules: args.rules, set })
+        Ok(Subject { cluster, input, skip_invalid, rules: args.rules, set, out: None, agreed: None })
     }
 
     fn apply(&self, args: ApplyArgs, cluster: ConfigOptions) -> Result<Apply, Failure> {

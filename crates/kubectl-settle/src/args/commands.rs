@@ -19,8 +19,9 @@ pub(crate) struct InputArgs {
         num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool
     )]
     pub(crate) recursive: Option<bool>,
-    /// A folder to read with all its folders; without it and without -f, standard input
-    #[arg(value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
+    /// A folder to read with all its folders, or for apply a saved plan; without it and without -f, standard
+    /// input
+    #[arg(value_name = "DIRECTORY", value_hint = ValueHint::AnyPath)]
     pub(crate) directory: Option<OsString>,
     /// Leave invalid objects out instead of refusing all
     #[arg(
@@ -105,7 +106,7 @@ pub(crate) struct ApplyArgs {
     #[arg(long, value_name = "DURATION")]
     pub(crate) prune_timeout: Option<GoDuration>,
     /// What becomes of what pruned objects own: background, foreground or orphan [default: background]
-    #[arg(long, value_name = "HOW", value_parser = cascade)]
+    #[arg(long, value_name = "HOW", alias = "cascade", value_parser = cascade)]
     pub(crate) prune_propagation_policy: Option<Cascade>,
     /// Write nothing: none, client or server, as with plan [default: none]
     #[arg(long, value_name = "WHO", num_args = 0..=1, require_equals = true, default_missing_value = "client")]

@@ -19,7 +19,7 @@ pub(crate) use commands::{
 pub(crate) use plan::{DiffArgs, PlanArgs, WriteArgs};
 pub(crate) use upkeep::{InitArgs, InventoryArgs, InventoryCommand, WhichArgs};
 pub(crate) use values::{
-    Cascade, Color, DryRunArg, GoDuration, Output, Until, Validate, cascade, go_bool, validate,
+    Cascade, Color, DryRunArg, GoDuration, Output, Until, Validate, cascade, go_bool, validate, validate_word,
 };
 pub(crate) use view::ViewArgs;
 
@@ -98,7 +98,7 @@ impl Role {
 
 /// The command line as clap knows it, under the name a person called it by.
 pub(crate) fn definition(called_as: Option<&OsString>) -> clap::Command {
-    let command = Cli::command();
+    let command = Cli::command().mut_subcommand("plan", plan::in_plan);
     if Role::of(called_as) == Role::Kapply {
         return command.name("kapply").bin_name("kapply");
     }

@@ -1,7 +1,9 @@
-use clap::Args;
+use std::path::PathBuf;
 
-use super::commands::{InputArgs, PruneArgs, SetArgs};
-use super::values::{DryRunArg, GoDuration, Validate, go_bool, validate};
+use clap::{Args, Command, ValueHint};
+
+use super::commands::{ApplyArgs, InputArgs};
+use super::values::{Validate, go_bool, validate};
 
 /// How objects are written.
 #[derive(Clone, Debug, Default, Args)]
@@ -23,35 +25,35 @@ pub(crate) struct WriteArgs {
     pub(crate) validate: Option<Validate>,
 }
 
+/// A plan takes every flag that apply takes, so that one line of flags serves both.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct PlanArgs {
     #[command(flatten)]
-    pub(crate) input: InputArgs,
-    #[command(flatten)]
-    pub(crate) set: SetArgs,
-    #[command(flatten)]
-    pub(crate) prune: PruneArgs,
-    #[command(flatten)]
-    pub(crate) write: WriteArgs,
+    pub(crate) apply: ApplyArgs,
     /// Show what destroy would do
     #[arg(
         long, value_name = "BOOL",
         num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool
     )]
     pub(crate) destroy: Option<bool>,
-    /// Who says what would be done: server (every request is sent, nothing is stored) or client (only by
-    /// what exists) [default: server; client under the name kapply]
-    #[arg(long, value_name = "WHO")]
-    pub(crate) dry_run: Option<DryRunArg>,
-    /// The same as --dry-run=server, or with false as --dry-run=client
-    #[arg(
-        long, value_name = "BOOL", hide_short_help = true,
-        num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool
-    )]
-    pub(crate) server_side: Option<bool>,
-    /// How long everything may take, such as 1m30s (0: no limit) [default: 0]
-    #[arg(long, value_name = "DURATION")]
-    pub(crate) timeout: Option<GoDuration>,
+    /// Save the plan in this file, for `apply FILE`: that does exactly this, or refuses when anything has
+    /// moved since
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// What two flags of apply mean in a plan.
+pub(super) fn in_plan(command: Command) -> Command {
+    command
+        .mut_arg("dry_run", |arg| {
+            arg.help(
+                "Who says what would be done: server (every request is sent, nothing is stored) or client \
+                 (only by what exists) [default: server; client under the name kapply]",
+            )
+        })
+        .mut_arg("server_side", |arg| {
+            arg.help("The same as --dry-run=server, or with false as --dry-run=client")
+        })
 }
 
 #[derive(Clone, Debug, Default, Args)]

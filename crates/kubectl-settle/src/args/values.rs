@@ -107,6 +107,15 @@ pub(crate) fn validate(text: &str) -> Result<Validate, String> {
     one_of(text, WORDS, "strict, warn or ignore")
 }
 
+/// The word for it.
+pub(crate) fn validate_word(validation: Validation) -> &'static str {
+    match validation {
+        Validation::Strict => "strict",
+        Validation::Warn => "warn",
+        Validation::Ignore => "ignore",
+    }
+}
+
 /// kubectl's words for `--cascade` and kapply's for its propagation policies.
 pub(crate) fn cascade(text: &str) -> Result<Cascade, String> {
     const WORDS: &[(&str, Cascade)] = &[

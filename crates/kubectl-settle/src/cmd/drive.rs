@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use kubesettle::error::ExitClass;
 use kubesettle::event::{Body, Summary};
+use kubesettle::plan::SavedPlan;
 use kubesettle::run::Run;
 use tokio::time::{Instant, MissedTickBehavior};
 
@@ -26,6 +27,8 @@ pub(super) struct Ended {
     pub(super) summary: Summary,
     /// The run said more about its end than its objects tell.
     pub(super) message: bool,
+    /// What was planned, of a run that was asked to keep it.
+    pub(super) plan: Option<SavedPlan>,
 }
 
 /// Shows the run.
@@ -50,7 +53,7 @@ pub(super) async fn drive(
                 if interrupted {
                     page.err.push_str(SECOND_SIGNAL);
                     out.write(&mut page);
-                    return Ended { class: ExitClass::Interrupted, summary, message: true };
+                    return Ended { class: ExitClass::Interrupted, summary, message: true, plan: None };
                 }
                 interrupted = true;
                 cancel.cancel();
@@ -79,5 +82,5 @@ pub(super) async fn drive(
         out.write(&mut page);
         (ExitClass::Internal, true)
     });
-    Ended { class, summary, message }
+    Ended { class, summary, message, plan: run.take_plan() }
 }

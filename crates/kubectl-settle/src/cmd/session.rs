@@ -16,11 +16,14 @@ use kubesettle::plan::Wanted;
 use kubesettle::run::{Run, RunOptions, SetOptions, prepare};
 use kubesettle::watch::Hub;
 
+use super::drive::Ended;
 use super::signals::Signals;
 use super::{Stop, contact, drive, input, kapply};
 use crate::args::{Output, Role};
+use crate::exit::Failure;
 use crate::print::out::Out;
 use crate::print::{self, Events, Json, Page, Plain, PlainOptions, Printer};
+use crate::saved;
 use crate::settings::{Subject, View};
 
 /// What differs between the commands.
@@ -53,6 +56,7 @@ impl Job<'_> {
         let mut signals = Signals::listen();
         let resolving = input::resolve_options(self.subject, &config, self.unknown_kinds);
         let server = config.server().to_owned();
+        self.same_server(&server)?;
         let cluster = contact::connect(config, &mut signals)
             .await
             .map_err(|error| input::stop(self.subject, &manifests, error))?;
@@ -62,6 +66,8 @@ impl Job<'_> {
         let set = input::set(self.subject, &wanted, cluster.default_namespace())?;
         options.set = set.map(|set| self.set(set));
         options.tracking = self.subject.set.tracking.clone();
+        options.saved = self.subject.agreed.as_ref().map(|agreed| agreed.plan.clone());
+        options.keep_plan = self.subject.out.is_some();
         if self.role == Role::Kapply {
             kapply::judge(&mut options.judgement.policy);
         }
@@ -73,9 +79,11 @@ impl Job<'_> {
         if self.subject.set.only && options.set.is_some() {
             wanted = Wanted::default();
         }
-        let mut printer = self.printer(&wanted, server, out);
+        let mut printer = self.printer(&wanted, server.clone(), out);
         let run = Run::start(&cluster, &hub, self.operation, wanted, options);
-        let ended = drive::drive(run, printer.as_mut(), out, &mut signals).await;
+        let mut ended = drive::drive(run, printer.as_mut(), out, &mut signals).await;
+        self.save(&server, &mut ended, &mut page)?;
+        out.write(&mut page);
         Ok(match self.role {
             Role::Settle => ended.class,
             Role::Kapply => {
@@ -85,6 +93,29 @@ impl Job<'_> {
                 class
             }
         })
+    }
+
+    /// A plan is about one cluster.
+    fn same_server(&self, server: &str) -> Result<(), Stop> {
+        let Some(agreed) = self.subject.agreed.as_ref().filter(|agreed| agreed.server != server) else {
+            return Ok(());
+        };
+        let text = format!("the plan was made for the cluster at {}, this is {server}", agreed.server);
+        Err(Failure::new(ExitClass::Refused, text).hint("make a new plan for this cluster").into())
+    }
+
+    /// Saves the plan where that was asked for; one that would fail is not worth keeping.
+    fn save(&self, server: &str, ended: &mut Ended, page: &mut Page) -> Result<(), Stop> {
+        let Some(file) = &self.subject.out else { return Ok(()) };
+        let shown = file.display();
+        match ended.plan.take().filter(|_| ended.class == ExitClass::Ok) {
+            Some(plan) => {
+                saved::write(file, server, self.subject, &self.options, plan)?;
+                page.err.push_str(&format!("the plan is saved: apply {shown} carries it out\n"));
+            }
+            None => page.err.push_str(&format!("the plan is not saved in {shown}: it would not go well\n")),
+        }
+        Ok(())
     }
 
     fn set(&self, wanted: inventory::Wanted) -> SetOptions {

@@ -6,7 +6,7 @@ use kubesettle::event::DryRun;
 use super::{Layers, Subject, Task};
 use crate::args::{
     self, ApplyArgs, DestroyArgs, DiffArgs, DryRunArg, Output, PlanArgs, PruneArgs, Role, SetArgs, Validate,
-    WaitArgs, WriteArgs,
+    WriteArgs,
 };
 use crate::exit::Failure;
 
@@ -73,6 +73,7 @@ impl Layers<'_> {
 
     /// A plan is an apply or a destroy that writes nothing.
     pub(super) fn plan(&self, args: PlanArgs, cluster: ConfigOptions) -> Result<Task, Failure> {
+        let PlanArgs { apply: args, destroy, out } = args;
         let flag = match (args.dry_run, args.server_side) {
             (Some(DryRunArg::None), _) => {
                 return Err(Failure::usage("--dry-run=none: a plan is never carried out")
@@ -83,17 +84,17 @@ impl Layers<'_> {
             (flag, _) => dry_run(flag),
         };
         let how = Some(flag.unwrap_or(self.1.rehearsal()));
-        let wait = WaitArgs { timeout: args.timeout, ..WaitArgs::default() };
-        if args.destroy.unwrap_or(false) {
-            let args = DestroyArgs { input: args.input, set: args.set, wait, ..DestroyArgs::default() };
+        if destroy.unwrap_or(false) {
+            let ApplyArgs { input, set, wait, prune_propagation_policy: cascade, .. } = args;
+            let args = DestroyArgs { input, set, wait, cascade, ..DestroyArgs::default() };
             let mut destroy = self.destroy(args, cluster)?;
             destroy.dry_run = how;
+            destroy.subject.out = out;
             return Ok(Task::Destroy(Box::new(destroy)));
         }
-        let PlanArgs { input, set, prune, write, .. } = args;
-        let args = ApplyArgs { input, set, prune, write, wait, ..ApplyArgs::default() };
-        let mut apply = self.apply(args, cluster)?;
+        let mut apply = self.apply(ApplyArgs { server_side: None, ..args }, cluster)?;
         apply.dry_run = how;
+        apply.subject.out = out;
         Ok(Task::Apply(Box::new(apply)))
     }
 

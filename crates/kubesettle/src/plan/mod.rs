@@ -10,6 +10,7 @@
 //! run, stored, and tested.
 
 mod prune;
+mod saved;
 mod torn;
 mod tracked;
 mod wanted;
@@ -23,6 +24,7 @@ use crate::id::{GroupKind, ObjectId};
 use crate::inventory::Fate;
 use crate::manifest::Object;
 
+pub use saved::{Moved, Pin, SavedPlan};
 pub use tracked::{Refusal, Tracking};
 pub use wanted::Wanted;
 
@@ -88,6 +90,8 @@ pub struct Lane {
 pub struct Live {
     /// Whether it is there.
     pub state: LiveState,
+    /// Its resourceVersion, when it is there.
+    pub version: Box<str>,
     /// Its annotations that decide, by whole name.
     pub annotations: Vec<(&'static str, Box<str>)>,
     /// The kind it defines, when it is a CRD whose kind is served.

@@ -22,6 +22,7 @@ mod facts;
 mod look;
 mod options;
 mod pace;
+mod pin;
 mod prepare;
 mod record;
 mod rehearse;
@@ -30,12 +31,12 @@ mod schedule;
 mod session;
 mod upkeep;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::cluster::Cluster;
 use crate::event::{Event, Operation};
-use crate::plan::Wanted;
+use crate::plan::{SavedPlan, Wanted};
 use crate::watch::Hub;
 
 pub use compare::{Comparison, compare};
@@ -51,6 +52,7 @@ const QUEUE: usize = 256;
 #[derive(Debug)]
 pub struct Run {
     events: mpsc::Receiver<Event>,
+    planned: Option<oneshot::Receiver<SavedPlan>>,
     cancel: CancellationToken,
     _guard: DropGuard,
 }
@@ -79,17 +81,24 @@ impl Run {
         let (sender, events) = mpsc::channel(QUEUE);
         let emitter = emit::Emitter::new(sender);
         let (cluster, hub, token) = (cluster.clone(), hub.clone(), cancel.clone());
-        let job = session::Job { cluster, hub, operation, wanted, options };
+        let (planned, plan) = options.keep_plan.then(oneshot::channel).unzip();
+        let job = session::Job { cluster, hub, operation, wanted, options, planned };
         match operation {
             Operation::Status => tokio::spawn(look::run(job, emitter, token)),
             Operation::Apply | Operation::Destroy => tokio::spawn(session::run(job, emitter, token)),
         };
-        Self { events, _guard: cancel.clone().drop_guard(), cancel }
+        Self { events, planned: plan, _guard: cancel.clone().drop_guard(), cancel }
     }
 
     /// The next event; `None` after [`Body::End`](crate::event::Body::End).
     pub async fn next(&mut self) -> Option<Event> {
         self.events.recv().await
+    }
+
+    /// The plan, once [`Body::Plan`](crate::event::Body::Plan) was told; only of a run that was asked
+    /// to keep it ([`RunOptions::keep_plan`]), and once.
+    pub fn take_plan(&mut self) -> Option<SavedPlan> {
+        self.planned.as_mut()?.try_recv().ok()
     }
 
     /// A handle that stops this run.

@@ -1,11 +1,12 @@
 //! How a run behaves.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::record::SetOptions;
 use crate::cluster::{ApplyParams, DeleteParams};
 use crate::event::DryRun;
-use crate::plan::Tracking;
+use crate::plan::{SavedPlan, Tracking};
 use crate::status::Judgement;
 
 /// How a run behaves.
@@ -42,6 +43,11 @@ pub struct RunOptions {
     pub set: Option<SetOptions>,
     /// How a tracked run treats what is not, or no longer, its own.
     pub tracking: Tracking,
+    /// Do this and nothing else: the run is refused when anything has moved since the plan was made, and
+    /// each object is written only in the state it was planned for.
+    pub saved: Option<Arc<SavedPlan>>,
+    /// Keep the plan for [`Run::take_plan`](super::Run::take_plan).
+    pub keep_plan: bool,
 }
 
 /// When a run that only looks ends.
@@ -77,6 +83,8 @@ impl RunOptions {
             until: LookUntil::default(),
             set: None,
             tracking: Tracking::default(),
+            saved: None,
+            keep_plan: false,
         }
     }
 }

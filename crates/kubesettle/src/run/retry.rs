@@ -9,6 +9,8 @@ use crate::error::{ApiError, ErrorClass};
 pub(super) struct Context {
     /// The object's namespace, or the object itself, is being deleted and the set wants it back.
     pub comes_back: bool,
+    /// Only one life of the object may be written.
+    pub pinned: bool,
 }
 
 /// How long failures of one kind may be repeated.
@@ -47,7 +49,7 @@ pub(super) fn pause(
             (budgets.deletion, growing.min(Duration::from_secs(2)))
         }
         // Somebody created the object between the server's look and its write.
-        ErrorClass::Replaced => (budgets.trouble.min(Duration::from_secs(5)), growing),
+        ErrorClass::Replaced if !context.pinned => (budgets.trouble.min(Duration::from_secs(5)), growing),
         _ => return None,
     };
     (failing_for < budget).then_some(pause)
@@ -65,7 +67,14 @@ mod tests {
 
     fn tried(class: ErrorClass, failing_for: u64, comes_back: bool) -> Option<Duration> {
         let error = ApiError::local(class, "test");
-        pause(&error, 3, Duration::from_secs(failing_for), &BUDGETS, Context { comes_back }, 1.0)
+        pause(
+            &error,
+            3,
+            Duration::from_secs(failing_for),
+            &BUDGETS,
+            Context { comes_back, pinned: false },
+            1.0,
+        )
     }
 
     #[test]
@@ -101,6 +110,15 @@ mod tests {
     fn an_object_being_deleted_is_waited_for_only_when_the_set_wants_it_back() {
         assert!(tried(ErrorClass::Terminating, 100, true).is_some());
         assert!(tried(ErrorClass::Terminating, 0, false).is_none());
+    }
+
+    #[test]
+    fn a_conflict_is_final_when_only_one_life_of_the_object_may_be_written() {
+        let error = ApiError::local(ErrorClass::Replaced, "test");
+        for (pinned, again) in [(false, true), (true, false)] {
+            let context = Context { pinned, ..Context::default() };
+            assert_eq!(pause(&error, 1, Duration::ZERO, &BUDGETS, context, 1.0).is_some(), again);
+        }
     }
 
     #[test]

@@ -11,12 +11,14 @@
 
 use std::collections::{HashMap, HashSet};
 
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::dispatch::{Dispatcher, Parts, Remains, Stopping};
 use super::emit::Emitter;
 use super::options::RunOptions;
+use super::pin;
 use super::record::{Lock, Locked, Record, Stop};
 use super::rehearse::Rehearsal;
 use crate::cluster::Cluster;
@@ -25,7 +27,7 @@ use crate::event::{Action, Body, Counts, DryRun, Operation, Start, WarningSource
 use crate::id::{GroupKind, ObjectId};
 use crate::inventory::{Entries, OWNING_INVENTORY, Outcomes};
 use crate::manifest::DEPENDS_ON;
-use crate::plan::{Decision, Live, LiveState, Plan, Step, Wanted};
+use crate::plan::{Decision, Live, LiveState, Pin, Plan, SavedPlan, Step, Wanted};
 use crate::status::{Signal, Watcher};
 use crate::watch::{Closed, Hub, Presence, Target, until};
 
@@ -44,6 +46,8 @@ pub(super) struct Job {
     pub operation: Operation,
     pub wanted: Wanted,
     pub options: RunOptions,
+    /// Who wants to keep the plan.
+    pub planned: Option<oneshot::Sender<SavedPlan>>,
 }
 
 pub(super) async fn run(job: Job, mut emit: Emitter, cancel: CancellationToken) {
@@ -208,6 +212,10 @@ impl Session {
                 return Ok(());
             }
         };
+        let mut pins = self.pins();
+        if let Some(made) = &made {
+            pins.remove(made);
+        }
         let dispatcher = Dispatcher::new(Parts {
             cluster: self.job.cluster.clone(),
             hub: self.job.hub.clone(),
@@ -220,6 +228,7 @@ impl Session {
             deadline: self.deadline,
             lock: self.lock.take(),
             made,
+            pins,
         });
         let Remains { mut emit, outcomes, lock, stopping, complete } = dispatcher.run(cancel).await?;
         self.lock = lock;
@@ -309,6 +318,7 @@ impl Session {
             return Ok(None);
         };
         let body = object.json_with_annotations(&[(OWNING_INVENTORY, record.inventory().id())]);
+        let body = pin::pinned(body, self.pins().get(&id));
         let params = &self.job.options.apply;
         self.job
             .cluster
@@ -320,6 +330,7 @@ impl Session {
 
     async fn plan(&mut self, watcher: &Watcher, emit: &mut Emitter) -> Result<Plan, Stop> {
         let wanted = std::mem::take(&mut self.job.wanted);
+        let live = self.live(watcher);
         let plan = match &self.record {
             None => Plan::untracked(self.job.operation, wanted),
             Some(record) => {
@@ -331,12 +342,14 @@ impl Session {
                 for note in record.inventory().notes() {
                     emit.warn(WarningSource::Run, note).await;
                 }
-                let live = self.live(watcher);
                 let tracking = &self.job.options.tracking;
                 Plan::tracked(self.job.operation, wanted, record.inventory(), tracking, &live)
                     .map_err(|refusal| Stop { class: ExitClass::Refused, message: refusal.to_string() })?
             }
         };
+        let (agreed, keep) = (self.job.options.saved.as_deref(), self.job.planned.take());
+        let inventory = self.record.as_ref().map(Record::inventory);
+        pin::hold_to(agreed, keep, || SavedPlan::of(&plan, &live, inventory))?;
         for note in &plan.notes {
             emit.warn(WarningSource::Run, note).await;
         }
@@ -351,6 +364,10 @@ impl Session {
         Ok(plan)
     }
 
+    fn pins(&self) -> HashMap<ObjectId, Pin> {
+        self.job.options.saved.as_ref().map(|saved| saved.pins()).unwrap_or_default()
+    }
+
     fn live(&self, watcher: &Watcher) -> HashMap<ObjectId, Live> {
         let mut kinds: HashMap<String, GroupKind> = HashMap::new();
         for resource in self.job.cluster.resources() {
@@ -360,7 +377,12 @@ impl Session {
         self.targets
             .iter()
             .map(|(id, target)| {
-                let state = match watcher.presence(*target) {
+                let presence = watcher.presence(*target);
+                let version = match presence {
+                    Presence::Present(digest) => digest.resource_version().into(),
+                    _ => Box::default(),
+                };
+                let state = match presence {
                     Presence::Present(digest) => LiveState::Present(
                         digest.uid().map_or_else(Box::default, |uid| uid.to_string().into()),
                     ),
@@ -373,7 +395,7 @@ impl Session {
                     MARKS.into_iter().filter_map(|key| Some((key, Box::from(marks?.get(key)?)))).collect();
                 let crd = id.group_kind().is("apiextensions.k8s.io", "CustomResourceDefinition");
                 let defines = crd.then(|| kinds.get(id.name()).cloned()).flatten();
-                (id.clone(), Live { state, annotations, defines })
+                (id.clone(), Live { state, version, annotations, defines })
             })
             .collect()
     }

@@ -38,6 +38,12 @@ impl Dispatcher {
                 self.warn(node, WarningSource::Run, "somebody created it anew before it was deleted").await;
                 self.failed(node, error).await;
             }
+            Answer::Applied(Err(error))
+                if error.class == ErrorClass::Replaced && self.pin(node).is_some() =>
+            {
+                self.warn(node, WarningSource::Run, "it was replaced since the plan was made").await;
+                self.failed(node, error).await;
+            }
             Answer::Applied(Err(error)) | Answer::Deleted(Err(error)) | Answer::Released(Err(error)) => {
                 self.failed(node, error).await;
             }
@@ -130,7 +136,7 @@ impl Dispatcher {
             kind: self.options.kind_budget,
             deletion: self.options.deletion_budget,
         };
-        let context = Context { comes_back: self.comes_back(node) };
+        let context = Context { comes_back: self.comes_back(node), pinned: self.pin(node).is_some() };
         let attempt = self.nodes[node].attempts.max(1);
         let pause =
             retry::pause(&error, attempt, failing.elapsed(), &budgets, context, crate::watch::jitter());

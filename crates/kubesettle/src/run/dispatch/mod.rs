@@ -34,7 +34,7 @@ use crate::error::ApiError;
 use crate::event::{Action, Awaited, Body, Conclusion};
 use crate::id::ObjectId;
 use crate::inventory::Outcomes;
-use crate::plan::{Plan, Step};
+use crate::plan::{Pin, Plan, Step};
 use crate::status::{Signal, Watcher};
 use crate::watch::{Closed, Hub, Presence, until};
 
@@ -87,6 +87,8 @@ pub(super) struct Dispatcher {
     outcomes: Outcomes,
     lock: Option<Lock>,
     made: Option<ObjectId>,
+    /// The states that objects may be written in, when a saved plan is carried out.
+    pins: HashMap<ObjectId, Pin>,
     /// Entries of the record that need no step and stay in it.
     kept: Vec<ObjectId>,
 }
@@ -117,6 +119,8 @@ pub(super) struct Parts {
     pub lock: Option<Lock>,
     /// An object that this run has created already.
     pub made: Option<ObjectId>,
+    /// The states that objects may be written in, when a saved plan is carried out.
+    pub pins: HashMap<ObjectId, Pin>,
 }
 
 /// What is left of a dispatcher when its run is over.
@@ -131,7 +135,7 @@ pub(super) struct Remains {
 
 impl Dispatcher {
     pub(super) fn new(parts: Parts) -> Self {
-        let Parts { cluster, hub, options, mark, plan, watcher, target_of, emit, deadline, lock, made } =
+        let Parts { cluster, hub, options, mark, plan, watcher, target_of, emit, deadline, lock, made, pins } =
             parts;
         let mut external: HashMap<usize, Vec<usize>> = HashMap::new();
         for lane in plan.lanes.iter().filter(|lane| lane.action == Action::Apply) {
@@ -200,6 +204,7 @@ impl Dispatcher {
             outcomes,
             lock,
             made,
+            pins,
             kept,
         }
     }

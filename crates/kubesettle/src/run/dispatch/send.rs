@@ -8,7 +8,8 @@ use crate::error::{ApiError, ErrorClass};
 use crate::event::{Action, Body, Conclusion, Outcome};
 use crate::id::ObjectId;
 use crate::inventory::{Fate, OWNING_INVENTORY, unmark_patch};
-use crate::plan::Decision;
+use crate::plan::{Decision, Pin};
+use crate::run::pin;
 use crate::run::schedule::Milestone;
 use crate::watch::Presence;
 use tokio::time::Instant;
@@ -49,6 +50,7 @@ impl Dispatcher {
             Some(mark) => object.json_with_annotations(&[(OWNING_INVENTORY, mark)]),
             None => object.json().clone(),
         };
+        let body = pin::pinned(body, self.pin(node));
         let Some(resource) = self.cluster.resource(id.group_kind(), Some(object.version())) else {
             let error = self.kind_missing(node);
             return self.failed(node, error).await;
@@ -77,13 +79,16 @@ impl Dispatcher {
         let Some(resource) = resource else { return self.gone_already(node).await };
         self.started(node, action).await;
         self.nodes[node].deleted = uid;
+        let uid = match self.pin(node) {
+            Some(Pin::Uid(planned)) => Some(planned.to_string()),
+            _ => uid.map(|uid| uid.to_string()),
+        };
         let (cluster, params) = (self.cluster.clone(), self.options.delete.clone());
         self.requests.push(Box::pin(async move {
             if deleting {
                 let accepted = Deletion::Accepted { uid: None, removed: false, warnings: Vec::new() };
                 return (node, Answer::Deleted(Ok(accepted)));
             }
-            let uid = uid.map(|uid| uid.to_string());
             let answer = cluster.delete(&resource, id.namespace(), id.name(), uid.as_deref(), &params).await;
             (node, Answer::Deleted(answer))
         }));
@@ -106,6 +111,13 @@ impl Dispatcher {
                 cluster.write(PlainWrite::JsonPatch, &resource, namespace, name, patch, &manager).await;
             (node, Answer::Released(answer.map(drop)))
         }));
+    }
+
+    /// Which life of the object a saved plan is about. When the answer to a create was lost, what is
+    /// there may be ours.
+    pub(super) fn pin(&self, node: usize) -> Option<&Pin> {
+        let lost = self.nodes[node].error.as_ref().is_some_and(|error| error.class.passes());
+        self.pins.get(self.steps[node].id()).filter(|pin| **pin != Pin::Absent || !lost)
     }
 
     async fn started(&mut self, node: usize, action: Action) {
