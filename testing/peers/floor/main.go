@@ -1,12 +1,14 @@
-// Command floor is the least a client can do to apply a folder of Deployments and wait for them: the
-// yardstick for tools that do more.
+// Command floor is the least a client can do to apply a set of objects and wait for them: the yardstick
+// for tools that do more.
 //
-// It sends one server-side apply per file over one HTTP/2 connection, with a fixed number of requests
-// in flight, and takes its verdicts from one watch. It knows nothing of inventories, conflicts, retries
-// or failures. Files are named KIND.NAME.yaml; kinds other than namespace and deployment are left out.
+// It sends one server-side apply per object over one HTTP/2 connection, with a fixed number of requests
+// in flight, and takes its verdicts from one watch. It knows nothing of kinds, inventories, conflicts or
+// failures: an index tells for every object the stage in which it is sent, its path and its file. A
+// stage starts when the one before was accepted; a type that is not served yet is asked for again.
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/tls"
 	"crypto/x509"
@@ -16,7 +18,8 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"path/filepath"
+	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -39,26 +42,29 @@ func (c *client) do(method, path, contentType string, body []byte) (*http.Respon
 	if contentType != "" {
 		request.Header.Set("Content-Type", contentType)
 	}
-	response, err := c.http.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	if response.StatusCode >= 300 {
-		text, _ := io.ReadAll(response.Body)
-		response.Body.Close()
-		return nil, fmt.Errorf("%s %s: %s: %s", method, path, response.Status, text)
-	}
-	return response, nil
+	return c.http.Do(request)
 }
 
+// apply sends one object until its type is served.
 func (c *client) apply(path string, manifest []byte) error {
-	response, err := c.do("PATCH", path+"?fieldManager=floor&force=true", "application/apply-patch+yaml", manifest)
-	if err != nil {
-		return err
+	for {
+		response, err := c.do("PATCH", path+"?fieldManager=floor&force=true", "application/apply-patch+yaml", manifest)
+		if err != nil {
+			return err
+		}
+		text, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		switch {
+		case err != nil:
+			return err
+		case response.StatusCode == http.StatusNotFound:
+			time.Sleep(100 * time.Millisecond)
+		case response.StatusCode >= 300:
+			return fmt.Errorf("PATCH %s: %s: %s", path, response.Status, text)
+		default:
+			return nil
+		}
 	}
-	defer response.Body.Close()
-	_, err = io.Copy(io.Discard, response.Body)
-	return err
 }
 
 type event struct {
@@ -85,32 +91,100 @@ func (e *event) settled() bool {
 		status.UpdatedReplicas == status.Replicas && status.AvailableReplicas == status.Replicas
 }
 
-// watch returns after all wanted Deployments have settled at some time.
-func (c *client) watch(namespace string, wanted map[string]bool) (events int, err error) {
-	response, err := c.do("GET", "/apis/apps/v1/namespaces/"+namespace+"/deployments?watch=1", "", nil)
+// watch returns after all wanted Deployments of a list path have settled at some time.
+func (c *client) watch(list string, wanted map[string]bool) error {
+	response, err := c.do("GET", list+"?watch=1", "", nil)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer response.Body.Close()
 	decoder := json.NewDecoder(response.Body)
 	for len(wanted) > 0 {
 		var event event
 		if err := decoder.Decode(&event); err != nil {
-			return events, err
+			return err
 		}
-		events++
 		if event.settled() {
 			delete(wanted, event.Object.Metadata.Name)
 		}
 	}
-	return events, nil
+	return nil
+}
+
+type object struct {
+	stage, path string
+	manifest    []byte
+}
+
+func readIndex(file string) ([]object, error) {
+	index, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer index.Close()
+	var objects []object
+	lines := bufio.NewScanner(index)
+	for lines.Scan() {
+		parts := strings.Split(lines.Text(), "\t")
+		if len(parts) != 3 {
+			return nil, fmt.Errorf("%s: stage, path and file expected: %q", file, lines.Text())
+		}
+		manifest, err := os.ReadFile(parts[2])
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, object{parts[0], parts[1], manifest})
+	}
+	slices.SortStableFunc(objects, func(a, b object) int { return strings.Compare(a.stage, b.stage) })
+	return objects, lines.Err()
+}
+
+// send applies objects that may be sent side by side.
+func (c *client) send(objects []object, flight int) error {
+	next := make(chan object)
+	failures := make(chan error, flight)
+	var writers sync.WaitGroup
+	for range flight {
+		writers.Add(1)
+		go func() {
+			defer writers.Done()
+			for object := range next {
+				if err := c.apply(object.path, object.manifest); err != nil {
+					failures <- err
+					return
+				}
+			}
+		}()
+	}
+	failed := func() error {
+		for _, object := range objects {
+			select {
+			case next <- object:
+			case err := <-failures:
+				return err
+			}
+		}
+		return nil
+	}()
+	close(next)
+	writers.Wait()
+	if failed != nil {
+		return failed
+	}
+	select {
+	case err := <-failures:
+		return err
+	default:
+		return nil
+	}
 }
 
 func run() error {
 	server := flag.String("server", "", "address of the API server")
 	ca := flag.String("ca", "", "file with its CA certificate")
 	token := flag.String("token", "", "bearer token")
-	dir := flag.String("dir", "", "folder of manifests")
+	index := flag.String("index", "", "file with a line for each object: stage, path, file")
+	list := flag.String("watch", "", "path of the Deployments to wait for")
 	flight := flag.Int("in-flight", 16, "requests in flight")
 	flag.Parse()
 
@@ -129,77 +203,38 @@ func run() error {
 		token:  *token,
 	}
 
-	files, err := filepath.Glob(filepath.Join(*dir, "*.yaml"))
+	start := time.Now()
+	objects, err := readIndex(*index)
 	if err != nil {
 		return err
 	}
-	var namespace string
-	manifests := map[string][]byte{}
-	start := time.Now()
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		parts := strings.SplitN(filepath.Base(file), ".", 3)
-		switch parts[0] {
-		case "namespace":
-			namespace = parts[1]
-			if err := c.apply("/api/v1/namespaces/"+namespace, text); err != nil {
-				return err
-			}
-		case "deployment":
-			manifests[parts[1]] = text
-		}
-	}
-
-	names := make(chan string)
-	failures := make(chan error, *flight+1)
-	var writers sync.WaitGroup
-	for range *flight {
-		writers.Add(1)
-		go func() {
-			defer writers.Done()
-			for name := range names {
-				path := "/apis/apps/v1/namespaces/" + namespace + "/deployments/" + name
-				if err := c.apply(path, manifests[name]); err != nil {
-					failures <- err
-					return
-				}
-			}
-		}()
-	}
 	wanted := map[string]bool{}
-	for name := range manifests {
-		wanted[name] = true
-	}
-	events, settled := 0, make(chan error, 1)
-	go func() {
-		var err error
-		events, err = c.watch(namespace, wanted)
-		settled <- err
-	}()
-
-	for name := range manifests {
-		select {
-		case names <- name:
-		case err := <-failures:
-			return err
+	for _, object := range objects {
+		if *list != "" && path.Dir(object.path) == *list {
+			wanted[path.Base(object.path)] = true
 		}
 	}
-	close(names)
-	writers.Wait()
+	settled := make(chan error, 1)
+	if *list != "" {
+		go func() { settled <- c.watch(*list, wanted) }()
+	}
+	for len(objects) > 0 {
+		end := slices.IndexFunc(objects, func(o object) bool { return o.stage != objects[0].stage })
+		if end < 0 {
+			end = len(objects)
+		}
+		if err := c.send(objects[:end], *flight); err != nil {
+			return err
+		}
+		objects = objects[end:]
+	}
 	applied := time.Since(start)
-	select {
-	case err := <-failures:
-		return err
-	case err := <-settled:
-		if err != nil {
+	if *list != "" {
+		if err := <-settled; err != nil {
 			return err
 		}
 	}
-	fmt.Printf("applied after %.2f s, settled after %.2f s, %d watch events\n",
-		applied.Seconds(), time.Since(start).Seconds(), events)
+	fmt.Printf("applied after %.2f s, settled after %.2f s\n", applied.Seconds(), time.Since(start).Seconds())
 	return nil
 }
 

@@ -2,31 +2,36 @@
 
 mod measure;
 mod report;
-mod s1;
+mod scenario;
+mod sets;
 mod status;
 mod table;
 mod tool;
-mod workload;
 
 use std::error::Error;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use scenario::Scenario;
 use tool::Tool;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Apply many Deployments and wait, apply them again, destroy them
+    /// Many Deployments in one namespace: apply and wait, apply again, destroy
     S1(Options),
+    /// Many namespaces, each with a custom object and a ConfigMap
+    S3(Options),
+    /// Many ConfigMaps, tracked: a record in several parts
+    S7(Options),
     /// Judge recorded objects with kstatus and with the Go library
     Status(status::Options),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// How many Deployments
-    #[arg(long, default_value_t = 1000)]
-    count: usize,
+    /// How many; several numbers make a table each
+    #[arg(long = "count", value_delimiter = ',')]
+    counts: Vec<usize>,
     /// How often each tool takes its turn; the table shows medians
     #[arg(long, default_value_t = 1)]
     rounds: usize,
@@ -40,7 +45,9 @@ pub(crate) struct Options {
 
 pub(crate) fn run(command: &Command) -> Result<ExitCode, Box<dyn Error>> {
     match command {
-        Command::S1(options) => s1::run(options),
+        Command::S1(options) => sets::run(Scenario::Deployments, options),
+        Command::S3(options) => sets::run(Scenario::Tenants, options),
+        Command::S7(options) => sets::run(Scenario::ConfigMaps, options),
         Command::Status(options) => status::run(options),
     }
     .map(|()| ExitCode::SUCCESS)

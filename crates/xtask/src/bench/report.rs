@@ -3,19 +3,23 @@
 use std::error::Error;
 use std::fs;
 
+use super::scenario::Scenario;
 use crate::workspace;
 
-/// What stands between the markers.
-pub(super) fn section(count: usize, nodes: usize, rounds: usize, table: &str) -> String {
+/// What is said before the tables.
+pub(super) fn preface(scenario: Scenario, counts: &[usize], rounds: usize) -> String {
     let turns = if rounds == 1 { "one run each".to_owned() } else { format!("medians of {rounds} runs") };
+    let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
     format!(
         "\
-{count} Deployments of one replica in one namespace, {nodes} nodes, {}, {turns}; the tools take turns on
-one control plane (`cargo xtask bench s1 --count {count} --rounds {rounds}`). *floor* is the least a client
-can do: one apply per object, one watch (`testing/peers/floor`). *kapply* is the one that
-`testing/peers/go.mod` pins. Requests are those of the API server's audit log, bytes those on the wire.
-{table}",
-        machine()
+{}, {turns}; the tools take turns on one control plane
+(`cargo xtask bench {} --count {} --rounds {rounds}`). *floor* is the least a client can do: one apply per
+object, 16 in flight, and one watch where objects take time to settle (`testing/peers/floor`). *kapply* is the
+one that `testing/peers/go.mod` pins. Requests are those of the API server's audit log, bytes those on the wire.
+",
+        machine(),
+        scenario.name(),
+        counts.join(",")
     )
 }
 

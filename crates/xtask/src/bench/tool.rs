@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use harness::binaries::{self, Binary};
 use harness::{ControlPlane, TcpProxy, User};
 
-use super::workload::Workload;
+use super::scenario::{Scenario, Workload};
 use crate::workspace;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -37,6 +37,16 @@ impl Phase {
             Self::Destroy => "destroy",
         }
     }
+}
+
+/// One tool's work in one phase, and where it is done.
+pub(super) struct Turn<'a> {
+    pub(super) scenario: Scenario,
+    pub(super) phase: Phase,
+    pub(super) plane: &'a ControlPlane,
+    pub(super) user: &'a User<'a>,
+    pub(super) proxy: &'a TcpProxy,
+    pub(super) workload: &'a Workload,
 }
 
 impl Tool {
@@ -69,20 +79,15 @@ impl Tool {
     }
 
     /// The command of a phase; none when the tool cannot do it.
-    pub(super) fn command(
-        self,
-        phase: Phase,
-        plane: &ControlPlane,
-        user: &User<'_>,
-        proxy: &TcpProxy,
-        workload: &Workload,
-    ) -> Result<Option<Command>, Box<dyn Error>> {
+    pub(super) fn command(self, turn: &Turn<'_>) -> Result<Option<Command>, Box<dyn Error>> {
+        let Turn { scenario, phase, plane, user, proxy, workload } = *turn;
         let mut command = plane.command(self.program()?);
         command.env("KUBECONFIG", user.kubeconfig_via(proxy));
         match (self, phase) {
             (Self::Floor, Phase::Apply | Phase::Again) => {
                 command.args(["-server", &proxy.url(), "-token", &user.token()]);
-                command.arg("-ca").arg(plane.ca_path()).arg("-dir").arg(&workload.dir);
+                command.arg("-ca").arg(plane.ca_path()).arg("-index").arg(&workload.index);
+                command.args(["-watch", &workload.watch]);
             }
             (Self::Floor, Phase::Destroy) => return Ok(None),
             (Self::Kubesettle, Phase::Apply | Phase::Again) => {
@@ -97,6 +102,10 @@ impl Tool {
             (Self::Kapply, Phase::Destroy) => {
                 command.arg("destroy").arg(&workload.dir);
             }
+        }
+        if self == Self::Kubesettle && scenario.is_tracked() {
+            // The files of a tracked set need not be there to destroy it.
+            command.args(["--set", &workload.mark, "-n", "default"]);
         }
         Ok(Some(command))
     }
