@@ -17,7 +17,7 @@ use kubesettle::id::{GroupKind, ObjectId};
 use kubesettle::inventory::{Inventory, Wanted};
 use kubesettle::manifest::{Manifests, Source};
 use kubesettle::rules;
-use kubesettle::watch::{Hub, Target, Update};
+use kubesettle::watch::{Hub, SubscribeOptions, Target, Update};
 use sandbox::Sandbox;
 use tower::ServiceExt as _;
 
@@ -138,7 +138,8 @@ async fn watched(body: Bytes) {
     cluster.refresh_discovery().await.expect("the sandbox is reached");
     let id = ObjectId::new(GroupKind::new("", "ConfigMap"), "default", "a");
     let hub = Hub::new(&cluster);
-    let mut subscription = hub.subscribe(vec![Target { id, version: None }]).await.expect("a hub");
+    let mut subscription =
+        hub.subscribe(vec![Target { id, version: None }], SubscribeOptions::default()).await.expect("a hub");
     let mut synced = false;
     for _ in 0..64 {
         match tokio::time::timeout(Duration::from_secs(120), subscription.next()).await {

@@ -40,6 +40,7 @@ mod refusals;
 mod rights;
 mod saved_plans;
 mod scale;
+mod scopes;
 mod shop;
 mod sources;
 
@@ -62,6 +63,7 @@ fn main() {
         late_kinds::tests(),
         order::tests(),
         rights::tests(),
+        scopes::tests(),
         records::tests(),
         saved_plans::tests(),
         refusals::tests(),

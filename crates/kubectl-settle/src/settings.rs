@@ -11,10 +11,11 @@ use kubesettle::cluster::ConfigOptions;
 use kubesettle::event::DryRun;
 use kubesettle::inventory::{InventoryPolicy, ProtectedKind, PruneGuard, PruneMax};
 use kubesettle::plan::Tracking;
+use kubesettle::watch::ScopeStrategy;
 
 use crate::args::{
     self, ApplyArgs, Cascade, Cli, ClusterArgs, Color, Command, DestroyArgs, GoDuration, InputArgs, Output,
-    PruneArgs, Role, SetArgs, StatusArgs, Until, Validate, ViewArgs, WaitArgs,
+    PruneArgs, Role, SetArgs, StatusArgs, Until, Validate, ViewArgs, WaitArgs, WatchArgs,
 };
 use crate::env::Variables;
 use crate::exit::Failure;
@@ -66,6 +67,8 @@ pub(crate) struct Subject {
     pub(crate) skip_invalid: bool,
     /// Files of rules.
     pub(crate) rules: Vec<PathBuf>,
+    /// In which scopes its objects are watched.
+    pub(crate) scope: ScopeStrategy,
     pub(crate) set: Set,
     /// Where to save the plan.
     pub(crate) out: Option<PathBuf>,
@@ -249,6 +252,10 @@ impl Layers<'_> {
         Ok((wait, self.limit(args.timeout, "KUBESETTLE_TIMEOUT")?))
     }
 
+    fn scope(&self, args: WatchArgs) -> Result<ScopeStrategy, Failure> {
+        Ok(self.pick(args.watch_scope, "KUBESETTLE_WATCH_SCOPE", args::watch_scope)?.unwrap_or_default())
+    }
+
     fn set(&self, set: SetArgs, prune: PruneArgs) -> Result<Set, Failure> {
         let policy = self.pick(set.inventory_policy, "KUBESETTLE_INVENTORY_POLICY", |t| Ok(t.to_owned()))?;
         let policy = match policy {
@@ -313,7 +320,8 @@ impl Layers<'_> {
             return Err(Failure::usage("standard input (-) is given twice"));
         }
         let skip_invalid = self.flag(args.skip_invalid, "KUBESETTLE_SKIP_INVALID")?.unwrap_or(false);
-        Ok(Subject { cluster, input, skip_invalid, rules: args.rules, set, out: None, agreed: None })
+        let (rules, scope) = (args.rules, ScopeStrategy::default());
+        Ok(Subject { cluster, input, skip_invalid, rules, scope, set, out: None, agreed: None })
     }
 
     fn apply(&self, args: ApplyArgs, cluster: ConfigOptions) -> Result<Apply, Failure> {
@@ -323,8 +331,10 @@ impl Layers<'_> {
         }
         let (wait, timeout) = self.wait(&args.wait)?;
         let write = self.write(args.write)?;
+        let mut subject = self.subject(args.input, cluster, self.set(args.set, args.prune)?, false)?;
+        subject.scope = self.scope(args.watching)?;
         Ok(Apply {
-            subject: self.subject(args.input, cluster, self.set(args.set, args.prune)?, false)?,
+            subject,
             wait,
             timeout,
             object_timeout: self.limit(args.reconcile_timeout, "KUBESETTLE_RECONCILE_TIMEOUT")?,
@@ -341,8 +351,11 @@ impl Layers<'_> {
 
     fn destroy(&self, args: DestroyArgs, cluster: ConfigOptions) -> Result<Destroy, Failure> {
         let (wait, timeout) = self.wait(&args.wait)?;
+        let set = self.set(args.set, PruneArgs::default())?;
+        let mut subject = self.subject(args.input, cluster, set, true)?;
+        subject.scope = self.scope(args.watching)?;
         Ok(Destroy {
-            subject: self.subject(args.input, cluster, self.set(args.set, PruneArgs::default())?, true)?,
+            subject,
             wait,
             timeout,
             object_timeout: self.limit(args.delete_timeout, "KUBESETTLE_DELETE_TIMEOUT")?,
@@ -356,8 +369,10 @@ impl Layers<'_> {
         let mut set = self.set(SetArgs { set: args.set, ..SetArgs::default() }, PruneArgs::default())?;
         set.only = self.1 == Role::Kapply;
         let otherwise = if watch { Until::Forever } else { Until::Known };
+        let mut subject = self.subject(args.input, cluster, set, true)?;
+        subject.scope = self.scope(args.watching)?;
         Ok(Status {
-            subject: self.subject(args.input, cluster, set, true)?,
+            subject,
             until: args.until.unwrap_or(otherwise),
             timeout: self.limit(args.timeout, "KUBESETTLE_TIMEOUT")?,
         })

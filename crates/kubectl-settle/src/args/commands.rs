@@ -6,6 +6,7 @@ use clap_complete::Shell;
 
 use super::plan::WriteArgs;
 use super::values::{Cascade, DryRunArg, GoDuration, Until, cascade, go_bool};
+use super::watch::WatchArgs;
 
 /// Where the objects come from.
 #[derive(Clone, Debug, Default, Args)]
@@ -98,6 +99,8 @@ pub(crate) struct ApplyArgs {
     #[command(flatten)]
     pub(crate) wait: WaitArgs,
     #[command(flatten)]
+    pub(crate) watching: WatchArgs,
+    #[command(flatten)]
     pub(crate) write: WriteArgs,
     /// How long one object may take to settle after it was applied (0: no limit) [default: 0]
     #[arg(long, value_name = "DURATION")]
@@ -127,6 +130,8 @@ pub(crate) struct DestroyArgs {
     pub(crate) set: SetArgs,
     #[command(flatten)]
     pub(crate) wait: WaitArgs,
+    #[command(flatten)]
+    pub(crate) watching: WatchArgs,
     /// What becomes of what the objects own: background, foreground or orphan [default: background]
     #[arg(
         long, value_name = "HOW", alias = "delete-propagation-policy",
@@ -163,6 +168,8 @@ pub(crate) struct StatusArgs {
     /// How long to go on (0: no limit) [default: 0]
     #[arg(long, value_name = "DURATION")]
     pub(crate) timeout: Option<GoDuration>,
+    #[command(flatten)]
+    pub(crate) watching: WatchArgs,
     #[command(flatten)]
     pub(crate) local: LocalArgs,
 }

@@ -6,6 +6,7 @@ mod plan;
 mod upkeep;
 mod values;
 mod view;
+mod watch;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -22,6 +23,7 @@ pub(crate) use values::{
     Cascade, Color, DryRunArg, GoDuration, Output, Until, Validate, cascade, go_bool, validate, validate_word,
 };
 pub(crate) use view::ViewArgs;
+pub(crate) use watch::{WatchArgs, watch_scope};
 
 /// Applies Kubernetes objects and says truthfully when they have settled, or why they do not.
 #[derive(Debug, Parser)]
@@ -47,7 +49,8 @@ Defaults can be set in the environment; a flag wins over them:
   KUBESETTLE_OUTPUT, KUBESETTLE_COLOR, KUBESETTLE_TIMEOUT, KUBESETTLE_RECONCILE_TIMEOUT,
   KUBESETTLE_FIELD_MANAGER, KUBESETTLE_FORCE_CONFLICTS, KUBESETTLE_VALIDATE, KUBESETTLE_CASCADE,
   KUBESETTLE_WAIT, KUBESETTLE_SKIP_INVALID, KUBESETTLE_DELETE_TIMEOUT,
-  KUBESETTLE_INVENTORY_POLICY, KUBESETTLE_LOCK_TIMEOUT, KUBESETTLE_PRUNE_MAX, KUBESETTLE_PRUNE_TIMEOUT
+  KUBESETTLE_INVENTORY_POLICY, KUBESETTLE_LOCK_TIMEOUT, KUBESETTLE_PRUNE_MAX, KUBESETTLE_PRUNE_TIMEOUT,
+  KUBESETTLE_WATCH_SCOPE
 
 Topics: `help exit-codes`, `help events`, `help dumps`, `help custom-rules`";
 

@@ -14,7 +14,7 @@ use kubesettle::inventory::{self, lease::Holder};
 use kubesettle::manifest::{Manifests, UnknownKinds};
 use kubesettle::plan::Wanted;
 use kubesettle::run::{Run, RunOptions, SetOptions, prepare};
-use kubesettle::watch::Hub;
+use kubesettle::watch::{Hub, SubscribeOptions};
 
 use super::drive::Ended;
 use super::signals::Signals;
@@ -63,6 +63,7 @@ impl Job<'_> {
         let mut wanted = prepare(&cluster, manifests, &resolving, &GraphOptions::default())
             .map_err(|error| Stop::Input { problems: error.into_problems(), besides: None })?;
         let mut options = self.options.clone();
+        options.watch = SubscribeOptions::in_scope(self.subject.scope.clone());
         let set = input::set(self.subject, &wanted, cluster.default_namespace())?;
         options.set = set.map(|set| self.set(set));
         options.tracking = self.subject.set.tracking.clone();

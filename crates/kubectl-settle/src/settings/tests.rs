@@ -142,3 +142,28 @@ fn every_connection_flag_arrives() {
     assert_eq!(options.request_timeout, Some(Duration::from_secs(30)));
     assert_eq!(text(&options.proxy_url), "socks5://p");
 }
+
+#[test]
+fn a_watch_scope_is_meant_for_apply_destroy_and_status_alike() {
+    for command in ["apply", "destroy", "status"] {
+        let scope = |line: &str, env: &[(&str, &str)]| {
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let variables = match env {
+                [pair] => Variables::from([*pair]),
+                _ => Variables::default(),
+            };
+            match resolve(parse(&words).expect("valid"), Role::Settle, &variables).expect("valid").task {
+                Task::Apply(apply) => apply.subject.scope,
+                Task::Destroy(destroy) => destroy.subject.scope,
+                Task::Status(status) => status.subject.scope,
+                other => panic!("{other:?}"),
+            }
+        };
+        let line = format!("s {command} -f x");
+        assert_eq!(scope(&line, &[]), ScopeStrategy::Automatic);
+        assert_eq!(scope(&format!("{line} --watch-scope cluster"), &[]), ScopeStrategy::Cluster);
+        let env = [("KUBESETTLE_WATCH_SCOPE", "a")];
+        assert!(scope(&line, &env).admits("a") && !scope(&line, &env).admits("b"));
+    }
+    assert!(refused("s apply -f x", [("KUBESETTLE_WATCH_SCOPE", "A")]).contains("KUBESETTLE_WATCH_SCOPE"));
+}

@@ -39,7 +39,7 @@ pub(super) async fn run(job: Job, mut emit: Emitter, cancel: CancellationToken) 
     let mut judgement = options.judgement.clone();
     judgement.at_once = true;
     super::facts::learn(&cluster, &wanted, &targets, &mut judgement.facts).await;
-    let Ok(watcher) = Watcher::start(&hub, targets, judgement).await else { return };
+    let Ok(watcher) = Watcher::start(&hub, targets, options.watch.clone(), judgement).await else { return };
     let mut look = Look { watcher, emit, options, count };
     // An error here means that the runtime shuts down: there is nobody to tell.
     let _ = look.drive(cancel).await;

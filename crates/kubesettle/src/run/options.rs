@@ -8,6 +8,7 @@ use crate::cluster::{ApplyParams, DeleteParams};
 use crate::event::DryRun;
 use crate::plan::{SavedPlan, Tracking};
 use crate::status::Judgement;
+use crate::watch::SubscribeOptions;
 
 /// How a run behaves.
 #[derive(Clone, Debug)]
@@ -35,6 +36,8 @@ pub struct RunOptions {
     pub deletion_budget: Duration,
     /// After so long without an event a reminder tells what is awaited. Default 30 s.
     pub reminder: Duration,
+    /// How objects are watched.
+    pub watch: SubscribeOptions,
     /// How objects are judged.
     pub judgement: Judgement,
     /// For a run that only looks: when it ends.
@@ -79,6 +82,7 @@ impl RunOptions {
             kind_budget: Duration::from_secs(60),
             deletion_budget: Duration::from_secs(120),
             reminder: Duration::from_secs(30),
+            watch: SubscribeOptions::default(),
             judgement: Judgement::default(),
             until: LookUntil::default(),
             set: None,

@@ -142,7 +142,8 @@ impl Session {
         let mut judgement = self.job.options.judgement.clone();
         let targets = self.watch_list();
         super::facts::learn(&self.job.cluster, &self.job.wanted, &targets, &mut judgement.facts).await;
-        let mut watcher = Watcher::start(&self.job.hub, targets, judgement).await?;
+        let options = self.job.options.watch.clone();
+        let mut watcher = Watcher::start(&self.job.hub, targets, options, judgement).await?;
         loop {
             match watcher.next().await? {
                 Signal::Synced => return Ok(Ok(watcher)),

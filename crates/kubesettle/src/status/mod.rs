@@ -28,7 +28,9 @@ use kstatus::{Digest, Facts, History, Policy, Status, Surroundings, Verdict};
 use tokio::time::Instant;
 
 use crate::id::ObjectId;
-use crate::watch::{Closed, Gap, Hub, Marks, Presence, Subscription, Target, TargetState, Update, until};
+use crate::watch::{
+    Closed, Gap, Hub, Marks, Presence, SubscribeOptions, Subscription, Target, TargetState, Update, until,
+};
 
 pub(crate) use clock::Clock;
 pub use floor::Floor;
@@ -103,7 +105,12 @@ impl Watcher {
     ///
     /// # Errors
     /// [`Closed`] when the runtime shuts down.
-    pub async fn start(hub: &Hub, targets: Vec<Target>, judgement: Judgement) -> Result<Self, Closed> {
+    pub async fn start(
+        hub: &Hub,
+        targets: Vec<Target>,
+        options: SubscribeOptions,
+        judgement: Judgement,
+    ) -> Result<Self, Closed> {
         let now = Instant::now();
         let tracked = targets
             .iter()
@@ -123,7 +130,7 @@ impl Watcher {
             .collect::<Vec<_>>();
         let index = targets.iter().enumerate().map(|(index, target)| (target.id.clone(), index)).collect();
         Ok(Self {
-            subscription: hub.subscribe(targets).await?,
+            subscription: hub.subscribe(targets, options).await?,
             targets: tracked,
             index,
             due: BTreeSet::new(),

@@ -24,6 +24,7 @@
 
 mod hub;
 mod machine;
+mod outside;
 mod scope;
 mod store;
 mod stream;
@@ -41,6 +42,9 @@ use crate::error::ApiError;
 use crate::id::{GroupKind, ObjectId};
 
 use hub::Request;
+use outside::Outside;
+
+pub use scope::ScopeStrategy;
 
 /// An object to be observed.
 #[derive(Clone, Debug)]
@@ -157,17 +161,26 @@ impl Hub {
         Self { requests }
     }
 
-    /// Observes these objects from now on.
+    /// Observes these objects from now on. An object that somebody else observes already stays with
+    /// the watch that it has, whatever the options say.
     ///
     /// # Errors
     /// [`Closed`] when the runtime shuts down.
-    pub async fn subscribe(&self, targets: Vec<Target>) -> Result<Subscription, Closed> {
+    pub async fn subscribe(
+        &self,
+        targets: Vec<Target>,
+        options: SubscribeOptions,
+    ) -> Result<Subscription, Closed> {
         let token = CancellationToken::new();
         let (reply, id) = oneshot::channel();
-        let request = Request::Subscribe { targets, alive: token.clone(), reply };
+        let mut outside = Outside::new(options.scope);
+        let targets = outside.admit(targets);
+        let width = outside.scope.width();
+        let request = Request::Subscribe { targets, width, alive: token.clone(), reply };
         self.requests.send(request).await.map_err(|_| Closed)?;
         let id = id.await.map_err(|_| Closed)?;
-        Ok(Subscription { id, requests: self.requests.clone(), asked: None, _alive: token.drop_guard() })
+        let requests = self.requests.clone();
+        Ok(Subscription { id, requests, outside, asked: None, _alive: token.drop_guard() })
     }
 
     /// Kinds may be served now that were not (a CRD was established): look at once.
@@ -179,11 +192,29 @@ impl Hub {
     }
 }
 
+/// How targets are observed. What belongs to the hub as a whole (the rules by which objects are
+/// digested) is given to [`Hub::with_rules`]; what belongs to verdicts (holds, facts, children or not)
+/// to [`Judgement`](crate::status::Judgement).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SubscribeOptions {
+    /// In which scopes.
+    pub scope: ScopeStrategy,
+}
+
+impl SubscribeOptions {
+    /// These scopes, and all else as usual.
+    pub fn in_scope(scope: ScopeStrategy) -> Self {
+        Self { scope }
+    }
+}
+
 /// One subscriber's view. Dropping it releases its watches.
 #[derive(Debug)]
 pub struct Subscription {
     id: u32,
     requests: mpsc::Sender<Request>,
+    outside: Outside,
     asked: Option<oneshot::Receiver<Update>>,
     _alive: DropGuard,
 }
@@ -194,6 +225,9 @@ impl Subscription {
     /// # Errors
     /// [`Closed`] when the runtime shuts down.
     pub async fn next(&mut self) -> Result<Update, Closed> {
+        if let Some(changed) = self.outside.tell() {
+            return Ok(Update::Changed(changed));
+        }
         if self.asked.is_none() {
             let (reply, update) = oneshot::channel();
             self.requests.send(Request::Next { subscriber: self.id, reply }).await.map_err(|_| Closed)?;
@@ -203,6 +237,36 @@ impl Subscription {
         let update = asked.await.map_err(|_| Closed);
         self.asked = None;
         update
+    }
+
+    /// The latest state of every target, in no order. It takes nothing from the updates.
+    ///
+    /// # Errors
+    /// [`Closed`] when the runtime shuts down.
+    pub async fn snapshot(&self) -> Result<Vec<(ObjectId, TargetState)>, Closed> {
+        let (reply, states) = oneshot::channel();
+        self.requests.send(Request::Snapshot { subscriber: self.id, reply }).await.map_err(|_| Closed)?;
+        let mut states = states.await.map_err(|_| Closed)?;
+        states.extend(self.outside.states());
+        Ok(states)
+    }
+
+    /// Observes these objects too. [`Update::Synced`] comes once more when the state of all is known.
+    ///
+    /// # Errors
+    /// [`Closed`] when the runtime shuts down.
+    pub async fn add(&mut self, targets: Vec<Target>) -> Result<(), Closed> {
+        let targets = self.outside.admit(targets);
+        self.requests.send(Request::Add { subscriber: self.id, targets }).await.map_err(|_| Closed)
+    }
+
+    /// Observes these objects no longer; an update that was on its way may still tell of them.
+    ///
+    /// # Errors
+    /// [`Closed`] when the runtime shuts down.
+    pub async fn remove(&mut self, targets: Vec<ObjectId>) -> Result<(), Closed> {
+        self.outside.remove(&targets);
+        self.requests.send(Request::Remove { subscriber: self.id, targets }).await.map_err(|_| Closed)
     }
 
     /// Asks for what this target generated to be observed too, or no longer.

@@ -4,7 +4,7 @@
 //!   all namespaces ──403──► each namespace ──403──► each name ──403──► single GETs ──403──► unknown
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::cluster::Scope;
@@ -13,6 +13,54 @@ use crate::cluster::Scope;
 const NAMESPACES_BY_THEMSELVES: usize = 8;
 /// More names than this in one namespace are asked for one by one when the namespace may not be listed.
 const NAMES_BY_THEMSELVES: usize = 16;
+
+/// In which scopes the objects of a subscription are listed and watched.
+///
+/// Whatever was chosen, a scope that the user may not list or watch is looked at more narrowly.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ScopeStrategy {
+    /// For each kind the narrowest scopes that need few streams: one object by its name, up to eight
+    /// namespaces each by itself, more as the whole cluster.
+    #[default]
+    Automatic,
+    /// Each kind once, in all namespaces.
+    Cluster,
+    /// Each kind once in each namespace of its targets.
+    Namespaces,
+    /// As [`Namespaces`](Self::Namespaces), and nothing outside of these: an object of another
+    /// namespace is unknown, with that as the reason. Objects of no namespace are observed.
+    Only(BTreeSet<Box<str>>),
+}
+
+impl ScopeStrategy {
+    /// True when objects of this namespace (empty for cluster-scoped ones) may be observed.
+    pub fn admits(&self, namespace: &str) -> bool {
+        match self {
+            Self::Only(namespaces) => namespace.is_empty() || namespaces.contains(namespace),
+            Self::Automatic | Self::Cluster | Self::Namespaces => true,
+        }
+    }
+
+    /// What is left of it once every target is known to be admitted.
+    pub(super) fn width(&self) -> Width {
+        match self {
+            Self::Automatic => Width::Fitting,
+            Self::Cluster => Width::Cluster,
+            Self::Namespaces | Self::Only(_) => Width::Namespaces,
+        }
+    }
+}
+
+/// How wide a watch is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Width {
+    /// As fits the names.
+    Fitting,
+    /// All namespaces, or all objects of a cluster-scoped kind.
+    Cluster,
+    /// A whole namespace.
+    Namespaces,
+}
 
 /// How the objects of a key are observed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -41,23 +89,47 @@ pub(super) type Names = BTreeMap<Arc<str>, Vec<Arc<str>>>;
 /// A means, and the names it covers.
 pub(super) type Covered = (Means, Names);
 
-/// The widest means that fit the names of one kind, each with the namespaces it covers.
-pub(super) fn choose(names: &Names) -> Vec<Covered> {
-    // A cluster-scoped kind has only the empty namespace, which is no namespace to count.
-    if names.len() > NAMESPACES_BY_THEMSELVES {
-        return vec![(Means::Watch(Scope::Cluster), names.clone())];
+/// The means by which the names of one kind are observed, each with the namespaces it covers.
+/// `open` are those that observe other objects of the kind already.
+pub(super) fn choose(names: &Names, width: Width, open: &[&Means]) -> Vec<Covered> {
+    match width {
+        Width::Cluster => vec![(Means::Watch(Scope::Cluster), names.clone())],
+        Width::Namespaces => names.iter().map(|(namespace, names)| whole(namespace, names)).collect(),
+        // A cluster-scoped kind has only the empty namespace, which is no namespace to count.
+        Width::Fitting if names.len() > NAMESPACES_BY_THEMSELVES => {
+            vec![(Means::Watch(Scope::Cluster), names.clone())]
+        }
+        Width::Fitting => names.iter().map(|(namespace, names)| fitting(namespace, names, open)).collect(),
     }
-    names.iter().map(|(namespace, names)| of_namespace(namespace, names)).collect()
+}
+
+/// A stream that is open anyway is widened; many names one by one are a namespace.
+fn fitting(namespace: &Arc<str>, names: &[Arc<str>], open: &[&Means]) -> Covered {
+    let covers = |means: &&&Means| match means {
+        Means::Watch(Scope::Cluster) => true,
+        Means::Watch(Scope::Namespace(other)) => other == namespace,
+        Means::Watch(Scope::Name { .. }) | Means::Poll(_) => false,
+    };
+    if let Some(means) = open.iter().find(covers) {
+        return ((**means).clone(), Names::from([(namespace.clone(), names.to_vec())]));
+    }
+    let one_of_here =
+        |means: &&&Means| matches!(means, Means::Watch(Scope::Name { namespace: of, .. }) if of == namespace);
+    if open.iter().filter(one_of_here).count() >= NAMES_BY_THEMSELVES {
+        return whole(namespace, names);
+    }
+    of_namespace(namespace, names)
+}
+
+fn whole(namespace: &Arc<str>, names: &[Arc<str>]) -> Covered {
+    let scope = if namespace.is_empty() { Scope::Cluster } else { Scope::Namespace(namespace.clone()) };
+    (Means::Watch(scope), Names::from([(namespace.clone(), names.to_vec())]))
 }
 
 fn of_namespace(namespace: &Arc<str>, names: &[Arc<str>]) -> Covered {
-    let covered = Names::from([(namespace.clone(), names.to_vec())]);
-    let scope = match names {
-        [name] => Scope::Name { namespace: namespace.clone(), name: name.clone() },
-        _ if namespace.is_empty() => Scope::Cluster,
-        _ => Scope::Namespace(namespace.clone()),
-    };
-    (Means::Watch(scope), covered)
+    let [name] = names else { return whole(namespace, names) };
+    let scope = Scope::Name { namespace: namespace.clone(), name: name.clone() };
+    (Means::Watch(scope), Names::from([(namespace.clone(), names.to_vec())]))
 }
 
 /// What to try when `means` is forbidden; empty when nothing narrower is left.
@@ -108,24 +180,28 @@ mod tests {
         Means::Watch(Scope::Namespace(of.into()))
     }
 
+    fn fitting(of: &[(&str, &[&str])]) -> Vec<Means> {
+        means(&choose(&names(of), Width::Fitting, &[]))
+    }
+
     #[test]
     fn one_object_is_watched_by_name() {
-        assert_eq!(means(&choose(&names(&[("a", &["x"])]))), [name("a", "x")]);
-        assert_eq!(means(&choose(&names(&[("", &["x"])]))), [name("", "x")]);
+        assert_eq!(fitting(&[("a", &["x"])]), [name("a", "x")]);
+        assert_eq!(fitting(&[("", &["x"])]), [name("", "x")]);
     }
 
     #[test]
     fn up_to_eight_namespaces_have_a_watch_each_and_more_share_one() {
         let few = names(&[("a", &["x", "y"]), ("b", &["x", "y"])]);
-        assert_eq!(means(&choose(&few)), [namespace("a"), namespace("b")]);
+        assert_eq!(means(&choose(&few, Width::Fitting, &[])), [namespace("a"), namespace("b")]);
         let many: Vec<String> = (0..9).map(|n| format!("n{n}")).collect();
         let many: Vec<(&str, &[&str])> = many.iter().map(|n| (n.as_str(), &["x"][..])).collect();
-        assert_eq!(means(&choose(&names(&many))), [Means::Watch(Scope::Cluster)]);
+        assert_eq!(fitting(&many), [Means::Watch(Scope::Cluster)]);
     }
 
     #[test]
     fn cluster_scoped_objects_do_not_widen_anything() {
-        assert_eq!(means(&choose(&names(&[("", &["x", "y"])]))), [Means::Watch(Scope::Cluster)]);
+        assert_eq!(fitting(&[("", &["x", "y"])]), [Means::Watch(Scope::Cluster)]);
     }
 
     #[test]
@@ -146,5 +222,36 @@ mod tests {
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         let step = narrower(&namespace("a"), &names(&[("a", &many)]));
         assert_eq!(means(&step), [Means::Poll("a".into())]);
+    }
+
+    #[test]
+    fn what_is_forced_is_neither_narrowed_to_a_name_nor_widened() {
+        let many: Vec<String> = (0..9).map(|n| format!("n{n}")).collect();
+        let many: Vec<(&str, &[&str])> = many.iter().map(|n| (n.as_str(), &["x"][..])).collect();
+        let each: Vec<Means> = many.iter().map(|(of, _)| namespace(of)).collect();
+        assert_eq!(means(&choose(&names(&many), Width::Namespaces, &[])), each);
+        let one = names(&[("a", &["x"])]);
+        assert_eq!(means(&choose(&one, Width::Cluster, &[])), [Means::Watch(Scope::Cluster)]);
+        assert_eq!(means(&choose(&one, Width::Namespaces, &[])), [namespace("a")]);
+        let none = names(&[("", &["x"])]);
+        assert_eq!(means(&choose(&none, Width::Namespaces, &[])), [Means::Watch(Scope::Cluster)]);
+    }
+
+    #[test]
+    fn a_stream_that_is_open_is_used_before_another_is_opened() {
+        let one = names(&[("a", &["x"])]);
+        let chosen = |open: &[&Means]| means(&choose(&one, Width::Fitting, open));
+        assert_eq!(chosen(&[&name("a", "y"), &namespace("a")]), [namespace("a")]);
+        assert_eq!(chosen(&[&Means::Watch(Scope::Cluster)]), [Means::Watch(Scope::Cluster)]);
+        assert_eq!(chosen(&[&name("a", "y"), &namespace("b")]), [name("a", "x")]);
+        let many: Vec<Means> = (0..NAMES_BY_THEMSELVES).map(|n| name("a", &format!("y{n}"))).collect();
+        assert_eq!(chosen(&many.iter().collect::<Vec<_>>()), [namespace("a")]);
+    }
+
+    #[test]
+    fn only_the_namespaces_of_a_list_are_admitted_and_objects_of_none() {
+        let only = ScopeStrategy::Only(BTreeSet::from(["a".into()]));
+        assert!(only.admits("a") && only.admits("") && !only.admits("b"));
+        assert!(ScopeStrategy::Namespaces.admits("b"));
     }
 }

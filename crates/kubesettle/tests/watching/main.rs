@@ -5,5 +5,7 @@
 mod faults;
 mod presence;
 mod rights;
+mod scopes;
 mod sharing;
+mod targets;
 mod view;

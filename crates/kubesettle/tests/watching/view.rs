@@ -7,7 +7,9 @@ use http::HeaderValue;
 use http::header::AUTHORIZATION;
 use kubesettle::cluster::Cluster;
 use kubesettle::id::{GroupKind, ObjectId};
-use kubesettle::watch::{Gap, Hub, Presence, Subscription, Target, TargetState, Update};
+use kubesettle::watch::{
+    Gap, Hub, Presence, ScopeStrategy, SubscribeOptions, Subscription, Target, TargetState, Update,
+};
 use sandbox::{Sandbox, User};
 use serde_json::{Value, json};
 use tower::ServiceBuilder;
@@ -55,9 +57,17 @@ pub(crate) fn config_map_object(namespace: &str, name: &str) -> Value {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}})
 }
 
+pub(crate) fn targets_of(ids: &[ObjectId]) -> Vec<Target> {
+    ids.iter().map(|id| Target { id: id.clone(), version: None }).collect()
+}
+
 pub(crate) async fn watch(hub: &Hub, targets: &[ObjectId]) -> View {
-    let targets = targets.iter().map(|id| Target { id: id.clone(), version: None }).collect();
-    let subscription = hub.subscribe(targets).await.unwrap();
+    watch_in(hub, targets, ScopeStrategy::Automatic).await
+}
+
+pub(crate) async fn watch_in(hub: &Hub, targets: &[ObjectId], scope: ScopeStrategy) -> View {
+    let options = SubscribeOptions::in_scope(scope);
+    let subscription = hub.subscribe(targets_of(targets), options).await.unwrap();
     View { subscription, states: HashMap::new(), gaps: Vec::new(), synced: false, updates: 0 }
 }
 
@@ -118,6 +128,16 @@ impl View {
 
     pub(crate) fn subscription(&self) -> &Subscription {
         &self.subscription
+    }
+
+    pub(crate) async fn add(&mut self, ids: &[ObjectId]) {
+        self.subscription.add(targets_of(ids)).await.unwrap();
+        self.synced = false;
+    }
+
+    pub(crate) async fn remove(&mut self, ids: &[ObjectId]) {
+        self.subscription.remove(ids.to_vec()).await.unwrap();
+        ids.iter().for_each(|id| drop(self.states.remove(id)));
     }
 }
 

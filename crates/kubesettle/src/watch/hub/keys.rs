@@ -2,22 +2,27 @@
 
 use super::*;
 
+/// What is watched alike: a kind, in a version, this wide.
+type Group = (GroupKind, Option<Box<str>>, Width);
+
 impl Task {
     /// Finds or opens the watches that cover these targets.
     pub(super) fn open(&mut self, targets: Vec<ObjectId>) {
-        let mut groups: HashMap<(GroupKind, Option<Box<str>>), Vec<ObjectId>> = HashMap::new();
+        let mut groups: HashMap<Group, Vec<ObjectId>> = HashMap::new();
         for target in targets {
-            let version = self.targets.get(&target).and_then(|watched| watched.version.clone());
-            groups.entry((target.group_kind().clone(), version)).or_default().push(target);
+            let Some(watched) = self.targets.get(&target) else { continue };
+            let group = (target.group_kind().clone(), watched.version.clone(), watched.width);
+            groups.entry(group).or_default().push(target);
         }
-        for ((kind, version), targets) in groups {
+        for ((kind, version, width), targets) in groups {
             let served = self
                 .cluster
                 .resource(&kind, version.as_deref())
                 .or_else(|| self.cluster.resource(&kind, None));
             match served {
                 Some(resource) => {
-                    for (means, names) in scope::choose(&names_of(&targets)) {
+                    let open = self.open_means(&kind, resource.version());
+                    for (means, names) in scope::choose(&names_of(&targets), width, &open) {
                         self.assign(&resource, means, &names);
                     }
                 }
@@ -26,6 +31,16 @@ impl Task {
                 }
             }
         }
+    }
+
+    /// What observes this kind already.
+    fn open_means(&self, kind: &GroupKind, version: &str) -> Vec<&Means> {
+        let works = |id: &u32| self.keys.get(id).is_some_and(|key| key.stopped.is_none());
+        self.key_names
+            .iter()
+            .filter(|(name, id)| name.kind == *kind && *name.version == *version && works(id))
+            .map(|(name, _)| &name.means)
+            .collect()
     }
 
     /// Lets one key observe these names.
@@ -163,18 +178,21 @@ impl Task {
         if !watched.curious.insert(subscriber) || !watched.child_keys.is_empty() {
             return;
         }
-        let version = watched.version.clone();
+        let (version, width) = (watched.version.clone(), watched.width);
         let parent = kind_of(target.group_kind(), version.as_deref().unwrap_or_default());
         let generated = kstatus::generated_kinds(&parent);
         let mut generated_by: Vec<Box<str>> = vec![target.kind().into()];
         generated_by.extend(generated.iter().map(|(_, kind)| Box::from(*kind)));
-        let interest = Interest { names: HashMap::new(), generated_by };
+        let interest = Interest { generated_by, ..Interest::default() };
         let mut keys = Vec::new();
         for (group, kind) in generated {
             let Some(resource) = self.cluster.resource(&GroupKind::new(*group, *kind), None) else {
                 continue;
             };
-            let means = Means::Watch(Scope::Namespace(target.namespace().into()));
+            let means = Means::Watch(match width {
+                Width::Cluster => Scope::Cluster,
+                Width::Fitting | Width::Namespaces => Scope::Namespace(target.namespace().into()),
+            });
             keys.push(self.lease(&resource, means, &interest, 1));
         }
         if let Some(watched) = self.targets.get_mut(target) {

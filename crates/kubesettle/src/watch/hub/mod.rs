@@ -5,7 +5,8 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `mod` | the loop, subscribers coming and going |
+//! | `mod` | the loop |
+//! | `subscribers` | who wants what |
 //! | `keys` | which loops run, who leases them, kinds that are not served |
 //! | `changes` | what the loops tell: objects, gaps |
 //! | `ladder` | what may not be watched, and trying it again |
@@ -15,6 +16,7 @@ mod changes;
 mod deliver;
 mod keys;
 mod ladder;
+mod subscribers;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -33,7 +35,7 @@ use ladder::Denied;
 use crate::cluster::{Cluster, Content, Resource, Scope};
 use crate::error::{ApiError, ErrorClass};
 use crate::id::{GroupKind, ObjectId};
-use crate::watch::scope::{self, Means, Names};
+use crate::watch::scope::{self, Means, Names, Width};
 use crate::watch::store::Store;
 use crate::watch::stream::{Batch, Change, Interest, Loop};
 use crate::watch::{Gap, Marks, Presence, Target, TargetState, Update, until};
@@ -50,7 +52,10 @@ const QUEUE: usize = 64;
 /// What the handles ask of the hub.
 #[derive(Debug)]
 pub(super) enum Request {
-    Subscribe { targets: Vec<Target>, alive: CancellationToken, reply: oneshot::Sender<u32> },
+    Subscribe { targets: Vec<Target>, width: Width, alive: CancellationToken, reply: oneshot::Sender<u32> },
+    Add { subscriber: u32, targets: Vec<Target> },
+    Remove { subscriber: u32, targets: Vec<ObjectId> },
+    Snapshot { subscriber: u32, reply: oneshot::Sender<Vec<(ObjectId, TargetState)>> },
     Next { subscriber: u32, reply: oneshot::Sender<Update> },
     Children { subscriber: u32, target: ObjectId, wanted: bool },
     KindsChanged,
@@ -80,6 +85,7 @@ struct Key {
 #[derive(Debug)]
 struct Watched {
     version: Option<Box<str>>,
+    width: Width,
     /// The key that observes it; `None` while its kind is not served.
     key: Option<u32>,
     uid: Option<Uid>,
@@ -92,9 +98,10 @@ struct Watched {
     child_keys: Vec<u32>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Subscriber {
-    targets: Vec<ObjectId>,
+    targets: HashSet<ObjectId>,
+    width: Width,
     dirty: Vec<ObjectId>,
     is_dirty: HashSet<ObjectId>,
     gaps: Vec<Gap>,
@@ -196,15 +203,20 @@ impl Task {
 
     fn request(&mut self, request: Request) {
         match request {
-            Request::Subscribe { targets, alive, reply } => {
+            Request::Subscribe { targets, width, alive, reply } => {
                 let id = self.next_id();
                 self.departures.push(Box::pin(async move {
                     alive.cancelled().await;
                     id
                 }));
-                self.subscribe(id, targets);
+                self.subscribe(id, targets, width);
                 // The token tells when the subscriber is gone.
                 let _ = reply.send(id);
+            }
+            Request::Add { subscriber, targets } => self.want(subscriber, targets),
+            Request::Remove { subscriber, targets } => self.unwant(subscriber, &targets),
+            Request::Snapshot { subscriber, reply } => {
+                let _ = reply.send(self.snapshot(subscriber));
             }
             Request::Next { subscriber, reply } => {
                 if let Some(subscriber) = self.subscribers.get_mut(&subscriber) {
@@ -223,55 +235,6 @@ impl Task {
     fn next_id(&mut self) -> u32 {
         self.next_id += 1;
         self.next_id
-    }
-
-    fn subscribe(&mut self, id: u32, targets: Vec<Target>) {
-        let mut subscriber = Subscriber::default();
-        let mut fresh = Vec::new();
-        for Target { id: target, version } in targets {
-            let entry = self.targets.entry(target.clone()).or_insert_with(|| {
-                fresh.push(target.clone());
-                Watched {
-                    version,
-                    key: None,
-                    uid: None,
-                    marks: None,
-                    last: None,
-                    subscribers: Vec::new(),
-                    curious: HashSet::new(),
-                    child_keys: Vec::new(),
-                }
-            });
-            entry.subscribers.push(id);
-            subscriber.targets.push(target);
-        }
-        self.subscribers.insert(id, subscriber);
-        self.open(fresh);
-        for target in self.subscribers.get(&id).map(|s| s.targets.clone()).unwrap_or_default() {
-            self.mark(&target);
-        }
-        self.check_sync();
-    }
-
-    fn depart(&mut self, id: u32) {
-        let Some(subscriber) = self.subscribers.remove(&id) else { return };
-        for target in subscriber.targets {
-            let Some(watched) = self.targets.get_mut(&target) else { continue };
-            watched.subscribers.retain(|other| *other != id);
-            watched.curious.remove(&id);
-            let released = if watched.subscribers.is_empty() {
-                let watched = self.targets.remove(&target);
-                watched.map_or_else(Vec::new, |watched| {
-                    watched.uid.map(|uid| self.target_of.remove(&uid));
-                    watched.child_keys.into_iter().chain(watched.key).collect()
-                })
-            } else if watched.curious.is_empty() {
-                std::mem::take(&mut watched.child_keys)
-            } else {
-                Vec::new()
-            };
-            released.into_iter().for_each(|key| self.release(key));
-        }
     }
 }
 
