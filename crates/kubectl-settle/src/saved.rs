@@ -190,6 +190,7 @@ pub(crate) fn open(cli: &mut Cli) -> Result<Option<Agreed>, Failure> {
             input: args.input,
             set: args.set,
             wait: args.wait,
+            watching: args.watching,
             cascade: args.prune_propagation_policy,
             delete_timeout: args.prune_timeout,
             dry_run: args.dry_run,
