@@ -24,12 +24,12 @@ tests![
 
 /// One of the two tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Tool {
+pub(crate) enum Tool {
     Kapply,
     Ours,
 }
 
-const BOTH: [Tool; 2] = [Tool::Kapply, Tool::Ours];
+pub(crate) const BOTH: [Tool; 2] = [Tool::Kapply, Tool::Ours];
 
 impl Tool {
     fn path(self) -> &'static Path {
@@ -53,27 +53,27 @@ impl Tool {
 }
 
 /// A folder with a template in a namespace.
-struct Package {
-    world: World,
+pub(crate) struct Package {
+    pub(crate) world: World,
     folder: Folder,
 }
 
 impl Package {
-    fn new(prefix: &str, objects: &[Value]) -> Self {
+    pub(crate) fn new(prefix: &str, objects: &[Value]) -> Self {
         let package = Self { world: World::new(prefix), folder: Folder::new(shared()) };
         package.write(objects);
         Tool::Ours.run(&["init", package.folder.arg(), "-n", package.world.name()]).exits_with(0);
         package
     }
 
-    fn write(&self, objects: &[Value]) {
+    pub(crate) fn write(&self, objects: &[Value]) {
         let name = self.world.name();
         let objects: Vec<_> = objects.iter().map(|object| within(object.clone(), name)).collect();
         self.folder.write("objects.yaml", &stream(&objects));
     }
 
     #[track_caller]
-    fn run(&self, tool: Tool, words: &[&str]) -> Finished {
+    pub(crate) fn run(&self, tool: Tool, words: &[&str]) -> Finished {
         let words: Vec<_> = words.iter().copied().chain([self.folder.arg()]).collect();
         tool.run(&words)
     }

@@ -31,6 +31,7 @@ mod input;
 mod interrupt;
 mod kapply_parity;
 mod late_kinds;
+mod mutation;
 mod order;
 mod outage;
 mod output;
@@ -61,6 +62,7 @@ fn main() {
         shop::tests(),
         change::tests(),
         late_kinds::tests(),
+        mutation::tests(),
         order::tests(),
         rights::tests(),
         scopes::tests(),

@@ -18,3 +18,8 @@ pub(crate) fn clipped(text: &str) -> String {
     let kept = prefix(text, MESSAGE_LIMIT);
     if kept.len() == text.len() { kept.to_owned() } else { format!("{kept}…") }
 }
+
+/// The start of a text, to say in an error where something is wrong.
+pub(crate) fn short(text: &str) -> &str {
+    prefix(text, 32)
+}

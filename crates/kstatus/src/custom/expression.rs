@@ -1,6 +1,7 @@
 use serde_json::Value;
 
-use super::path::Path;
+use crate::path::JsonPath;
+use crate::text::short;
 
 /// No expression is longer: rules are small.
 const LONGEST: usize = 16 << 10;
@@ -14,9 +15,9 @@ pub(super) struct Expression {
 
 #[derive(Clone)]
 enum Code {
-    Path(Path),
+    Path(JsonPath),
     Compare {
-        left: Path,
+        left: JsonPath,
         same: bool,
         right: Operand,
     },
@@ -26,7 +27,7 @@ enum Code {
 
 #[derive(Clone)]
 enum Operand {
-    Path(Path),
+    Path(JsonPath),
     Word(Box<str>),
 }
 
@@ -80,7 +81,7 @@ impl Expression {
 
 /// `{PATH}`, or `{PATH}=VALUE`, or the same with `!=`; a value in braces is a path as well.
 fn paths(text: &str) -> Result<Code, String> {
-    let (left, rest) = Path::read(text)?;
+    let (left, rest) = JsonPath::in_braces(text)?;
     let rest = rest.trim();
     if rest.is_empty() {
         return Ok(Code::Path(left));
@@ -94,7 +95,7 @@ fn paths(text: &str) -> Result<Code, String> {
         return Err("there is nothing behind the = to compare with".to_owned());
     }
     let right = if right.starts_with('{') {
-        match Path::read(right)? {
+        match JsonPath::in_braces(right)? {
             (path, rest) if rest.trim().is_empty() => Operand::Path(path),
             (_, rest) => return Err(format!("behind the second path stands {:?}", short(rest.trim()))),
         }
@@ -102,10 +103,6 @@ fn paths(text: &str) -> Result<Code, String> {
         Operand::Word(right.trim_matches(['"', '\'']).into())
     };
     Ok(Code::Compare { left, same, right })
-}
-
-pub(super) fn short(text: &str) -> &str {
-    crate::text::prefix(text, 32)
 }
 
 #[cfg(feature = "cel")]

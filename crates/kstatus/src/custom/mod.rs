@@ -3,7 +3,6 @@
 #[cfg(feature = "cel")]
 mod cel;
 mod expression;
-mod path;
 
 use std::borrow::Cow;
 use std::fmt;

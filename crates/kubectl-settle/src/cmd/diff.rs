@@ -10,7 +10,7 @@ use kubesettle::id::ObjectId;
 use kubesettle::inventory::OWNING_INVENTORY;
 use kubesettle::manifest::{Manifests, Object, UnknownKinds};
 use kubesettle::plan::Wanted;
-use kubesettle::run::{compare, inventory_id, prepare};
+use kubesettle::run::{compare, complete, inventory_id, prepare};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -62,6 +62,12 @@ async fn connected(
     for (object, found) in wanted.objects().iter().zip(found) {
         match found {
             Ok(sides) => {
+                if let Some(source) = comes_later(&wanted, object) {
+                    let id = object.id();
+                    let note =
+                        format!("note: {id:#}: the value that it takes from {source:#} may still change\n");
+                    page.err.push_str(&note);
+                }
                 let text = print::diff(&sides, out.palette());
                 if !text.is_empty() {
                     class = class.or(ExitClass::Failed);
@@ -102,9 +108,18 @@ async fn all(
         };
         let fresh = comes_with(wanted, "Namespace", id.namespace());
         let (cluster, params, places) = (cluster.clone(), params.clone(), places.clone());
+        let (object, awaited) = (object.clone(), comes_later(wanted, object).is_some());
         tasks.spawn(async move {
             let _place = places.acquire_owned().await;
-            (at, one(&cluster, &resource, &id, body, &params, fresh).await)
+            let sides = match complete(&cluster, &object, body.clone()).await {
+                Ok(body) => one(&cluster, &resource, &id, body, &params, fresh).await,
+                // Its value comes with the set: the rest is compared.
+                Err(error) if error.class == ErrorClass::NotFound && awaited => {
+                    one(&cluster, &resource, &id, body, &params, fresh).await
+                }
+                Err(error) => Err(error),
+            };
+            (at, sides)
         });
     }
     while let Some(done) = tasks.join_next().await {
@@ -144,6 +159,12 @@ fn unserved(wanted: &Wanted, object: &Object, body: Bytes) -> Result<Sides, ApiE
         return Err(ApiError::local(ErrorClass::NotServed, text));
     }
     Ok(Sides { id: object.id().clone(), version: object.api_version().to_owned(), live: None, merged: body })
+}
+
+/// The object of the set that this one takes a value from.
+fn comes_later<'w>(wanted: &Wanted, object: &'w Object) -> Option<&'w ObjectId> {
+    let brought = |source: &&ObjectId| wanted.objects().iter().any(|other| other.id() == *source);
+    object.mutation_sources().into_iter().find(brought)
 }
 
 fn comes_with(wanted: &Wanted, kind: &str, name: &str) -> bool {

@@ -76,7 +76,7 @@ fn content_waits_for_its_namespace_and_custom_resources_for_their_kind() {
 #[test]
 fn annotations_order_and_what_is_outside_is_kept() {
     let mutation =
-        r#"[{"sourceRef": {"kind": "ConfigMap", "name": "c"}, "sourcePath": "$.a", "targetPath": "$.b"}]"#;
+        r#"[{"sourceRef": {"kind": "ConfigMap", "name": "c"}, "sourcePath": "$.a", "targetPath": "$.kind"}]"#;
     let objects = [
         named(
             "ConfigMap/shop/a",

@@ -77,15 +77,17 @@ fn substitution(entry: &Value) -> Result<Substitution, String> {
     let kind = required(source, "sourceRef.", "kind")?;
     let name = required(source, "sourceRef.", "name")?;
     let namespace = optional(source, "sourceRef.", "namespace")?.unwrap_or_default();
-    let group_kind = match optional(source, "sourceRef.", "group")? {
-        Some(group) => GroupKind::new(group, kind),
-        None => GroupKind::from_api_version(
-            optional(source, "sourceRef.", "apiVersion")?.unwrap_or_default(),
-            kind,
-        ),
+    let api_version = optional(source, "sourceRef.", "apiVersion")?.unwrap_or_default();
+    let (group_kind, version) = match optional(source, "sourceRef.", "group")? {
+        Some(group) => (GroupKind::new(group, kind), None),
+        None => {
+            let version = api_version.rsplit('/').next().filter(|version| !version.is_empty());
+            (GroupKind::from_api_version(api_version, kind), version)
+        }
     };
     Ok(Substitution {
         source: ObjectId::new(group_kind, namespace, name),
+        version: version.map(Into::into),
         source_path: required(entry, "", "sourcePath")?.into(),
         target_path: required(entry, "", "targetPath")?.into(),
         token: optional(entry, "", "token")?.map(Into::into),

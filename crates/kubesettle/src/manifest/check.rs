@@ -8,7 +8,8 @@ use super::annotations;
 use super::crd;
 use super::extract;
 use super::locate::{self, Step};
-use super::object::{Facts, INVENTORY_ID, Object, Pairs, Scope, compact};
+use super::mutate;
+use super::object::{APPLY_TIME_MUTATION, Facts, INVENTORY_ID, Object, Pairs, Scope, compact};
 use super::problem::{Place, Problem};
 use crate::id::{GroupKind, ObjectId};
 
@@ -63,6 +64,15 @@ pub(super) fn check(value: Value, origin: &Origin<'_>) -> Result<Option<Checked>
     let id = header.id();
     let warning = clean(&mut body).map(|message| Problem::new(origin.place.clone(), message).about(&id));
     let facts = facts(&id, &body, origin)?;
+    let place = origin.at(&format!("metadata.annotations[{APPLY_TIME_MUTATION:?}]"));
+    let wrong = mutate::problems(&facts.substitutions, &body).into_iter();
+    let wrong: Vec<Problem> = wrong
+        .map(|message| format!("annotation {APPLY_TIME_MUTATION}: {message}"))
+        .map(|message| Problem::new(place.clone(), message).about(&id))
+        .collect();
+    if !wrong.is_empty() {
+        return Err(wrong);
+    }
     let object = Object {
         id,
         api_version: header.api_version,

@@ -38,6 +38,7 @@ mod extract;
 mod list;
 mod load;
 mod locate;
+mod mutate;
 pub(crate) mod near;
 mod object;
 mod options;
@@ -54,6 +55,7 @@ pub(crate) use load::no_objects;
 pub(crate) use object::compact;
 
 pub use crd::{CrdFacts, StatusSchema};
+pub use mutate::Mutation;
 pub use object::{APPLY_TIME_MUTATION, DEPENDS_ON, INVENTORY_ID, Object, Scope, Substitution};
 pub use options::{InvalidPolicy, LoadOptions, ResolveOptions, ScopeAnswer, Source, UnknownKinds};
 pub use problem::{InputProblems, Place, Problem};

@@ -63,6 +63,8 @@ pub struct Substitution {
     /// The object to read from. Its namespace is empty until it is known whether the kind has one;
     /// [`Object::substitutions`] after [`resolve`](super::Manifests::resolve) gives the target's.
     pub source: ObjectId,
+    /// The version to read it in, where the annotation names one; else any.
+    pub version: Option<Box<str>>,
     /// JSONPath of the field to read.
     pub source_path: Box<str>,
     /// JSONPath of the field to write.

@@ -120,6 +120,11 @@ impl Live {
     fn exists(&self) -> bool {
         matches!(self.state, LiveState::Present(_))
     }
+
+    /// True when it certainly does not exist.
+    pub(crate) fn is_missing(&self) -> bool {
+        matches!(self.state, LiveState::Absent | LiveState::NotServed)
+    }
 }
 
 /// The steps of a run.

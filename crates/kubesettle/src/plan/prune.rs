@@ -80,6 +80,9 @@ fn keep(kept: &PruneSkip, uid: &str, marked: bool) -> Decision {
     }
 }
 
+/// The annotations that order objects.
+const ORDERING: [&str; 2] = [crate::manifest::DEPENDS_ON, crate::manifest::APPLY_TIME_MUTATION];
+
 /// As much of a live object as its order among the others needs.
 fn skeleton(id: &ObjectId, live: &Live) -> Vec<u8> {
     let api_version = match id.group() {
@@ -89,7 +92,7 @@ fn skeleton(id: &ObjectId, live: &Live) -> Vec<u8> {
     let annotations: serde_json::Map<String, serde_json::Value> = live
         .annotations
         .iter()
-        .filter(|(key, _)| *key == crate::manifest::DEPENDS_ON)
+        .filter(|(key, _)| ORDERING.contains(key))
         .map(|(key, value)| ((*key).to_owned(), (**value).into()))
         .collect();
     let mut metadata = serde_json::json!({ "name": id.name(), "annotations": annotations });

@@ -20,6 +20,7 @@ mod dispatch;
 mod emit;
 mod facts;
 mod look;
+mod mutate;
 mod options;
 mod pace;
 mod pin;
@@ -40,6 +41,7 @@ use crate::plan::{SavedPlan, Wanted};
 use crate::watch::Hub;
 
 pub use compare::{Comparison, compare};
+pub use mutate::complete;
 pub use options::{LookUntil, RunOptions};
 pub use prepare::prepare;
 pub use record::{SetOptions, inventory_id};

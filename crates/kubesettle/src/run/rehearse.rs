@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::compare::compare;
 use super::dispatch::Stopping;
 use super::emit::Emitter;
+use super::mutate::complete;
 use super::options::RunOptions;
 use super::schedule::{Milestone, Schedule, Stopped};
 use crate::cluster::{ApplyParams, Cluster, DeleteParams, Deletion, Resource};
@@ -21,6 +22,7 @@ use crate::error::{ApiError, ErrorClass};
 use crate::event::{Action, Body, Conclusion, DryRun, Outcome, Skip, WarningSource};
 use crate::id::{GroupKind, ObjectId};
 use crate::inventory::OWNING_INVENTORY;
+use crate::manifest::Object;
 use crate::plan::{Decision, Lane, Live, LiveState, Plan, Step};
 
 /// How many requests are under way at once.
@@ -133,6 +135,14 @@ impl Rehearsal<'_> {
                 if let Some(why) = coming.brings(&id) {
                     return (Outcome::Created, vec![(WarningSource::Run, why.into())]);
                 }
+                if let Some(source) = coming.source(object) {
+                    let outcome =
+                        if *state == LiveState::Absent { Outcome::Created } else { Outcome::Applied };
+                    let text = format!(
+                        "not verifiable yet: the value that it takes from {source:#} is not known until that exists"
+                    );
+                    return (outcome, vec![(WarningSource::Run, text.into())]);
+                }
                 let Some(resource) = self.cluster.resource(id.group_kind(), Some(object.version())) else {
                     let text =
                         format!("the cluster serves no kind {} in {}", id.kind(), object.api_version());
@@ -146,7 +156,10 @@ impl Rehearsal<'_> {
                     Some(mark) => object.json_with_annotations(&[(OWNING_INVENTORY, mark)]),
                     None => object.json().clone(),
                 };
-                self.apply(&resource, &id, body, &self.options.apply).await
+                match complete(self.cluster, object, body).await {
+                    Ok(body) => self.apply(&resource, &id, body, &self.options.apply).await,
+                    Err(error) => failed(error),
+                }
             }
             _ => self.delete(&id, state).await,
         }
@@ -195,10 +208,11 @@ fn failed(error: ApiError) -> Answer {
     (Outcome::Failed(error), Vec::new())
 }
 
-/// Namespaces and kinds that are not there yet and that the set brings.
+/// What is not there yet and the set brings.
 struct Coming {
     namespaces: HashSet<Box<str>>,
     kinds: HashSet<GroupKind>,
+    objects: HashSet<ObjectId>,
 }
 
 impl Coming {
@@ -206,12 +220,21 @@ impl Coming {
         let missing = |step: &&Step| {
             step.action == Action::Apply
                 && step.decision == Decision::Go
-                && live.get(step.id()).is_some_and(|live| live.state == LiveState::Absent)
+                && live.get(step.id()).is_some_and(Live::is_missing)
         };
         let brought = || steps.iter().filter(missing);
         let namespaces = brought().filter(|step| step.id().group_kind().is("", "Namespace"));
         let kinds = brought().filter_map(|step| Some(step.object.as_ref()?.crd()?.group_kind().clone()));
-        Self { namespaces: namespaces.map(|step| step.id().name().into()).collect(), kinds: kinds.collect() }
+        Self {
+            namespaces: namespaces.map(|step| step.id().name().into()).collect(),
+            kinds: kinds.collect(),
+            objects: brought().map(|step| step.id().clone()).collect(),
+        }
+    }
+
+    /// The object that comes with the set and that this one takes a value from.
+    fn source<'o>(&self, object: &'o Object) -> Option<&'o ObjectId> {
+        object.mutation_sources().into_iter().find(|source| self.objects.contains(*source))
     }
 
     fn brings(&self, id: &ObjectId) -> Option<String> {

@@ -26,17 +26,18 @@ use crate::error::ExitClass;
 use crate::event::{Action, Body, Counts, DryRun, Operation, Start, WarningSource};
 use crate::id::{GroupKind, ObjectId};
 use crate::inventory::{Entries, OWNING_INVENTORY, Outcomes};
-use crate::manifest::DEPENDS_ON;
+use crate::manifest::{APPLY_TIME_MUTATION, DEPENDS_ON};
 use crate::plan::{Decision, Live, LiveState, Pin, Plan, SavedPlan, Step, Wanted};
 use crate::status::{Signal, Watcher};
 use crate::watch::{Closed, Hub, Presence, Target, until};
 
 /// The annotations of live objects that decide something.
-const MARKS: [&str; 4] = [
+const MARKS: [&str; 5] = [
     OWNING_INVENTORY,
     "cli-utils.sigs.k8s.io/on-remove",
     "client.lifecycle.config.k8s.io/deletion",
     DEPENDS_ON,
+    APPLY_TIME_MUTATION,
 ];
 
 /// What a run is about.

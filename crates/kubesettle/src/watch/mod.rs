@@ -80,6 +80,8 @@ pub struct Marks {
     pub deletion: Option<Box<str>>,
     /// `config.kubernetes.io/depends-on`.
     pub depends_on: Option<Box<str>>,
+    /// `config.kubernetes.io/apply-time-mutation`.
+    pub mutation: Option<Box<str>>,
 }
 
 impl Marks {
@@ -90,6 +92,7 @@ impl Marks {
             "cli-utils.sigs.k8s.io/on-remove" => self.on_remove.as_deref(),
             "client.lifecycle.config.k8s.io/deletion" => self.deletion.as_deref(),
             "config.kubernetes.io/depends-on" => self.depends_on.as_deref(),
+            "config.kubernetes.io/apply-time-mutation" => self.mutation.as_deref(),
             _ => None,
         }
     }

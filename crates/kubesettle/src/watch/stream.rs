@@ -474,6 +474,7 @@ fn marks(item: &Item<'_>) -> Option<Box<Marks>> {
         on_remove: read(&item.annotations.on_remove),
         deletion: read(&item.annotations.deletion),
         depends_on: read(&item.annotations.depends_on),
+        mutation: read(&item.annotations.mutation),
     };
     (marks != Marks::default()).then(|| Box::new(marks))
 }

@@ -55,6 +55,8 @@ pub(super) struct Annotations<'a> {
     pub deletion: Option<Cow<'a, str>>,
     #[serde(rename = "config.kubernetes.io/depends-on", borrow)]
     pub depends_on: Option<Cow<'a, str>>,
+    #[serde(rename = "config.kubernetes.io/apply-time-mutation", borrow)]
+    pub mutation: Option<Cow<'a, str>>,
 }
 
 /// A line or an item that is not what the API promises.

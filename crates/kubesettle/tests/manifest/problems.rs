@@ -137,6 +137,18 @@ fn what_is_wrong_with_an_annotation() {
             mutation(&format!("{{{source}, sourcePath: a}}")),
             "apply-time-mutation: entry 1: targetPath is missing",
         ),
+        (
+            mutation(&format!("{{{source}, sourcePath: a, targetPath: $.kind}}")),
+            "apply-time-mutation: entry 1: sourcePath \"a\": a path begins with $: $.spec.replicas",
+        ),
+        (
+            mutation(&format!("{{{source}, sourcePath: $.a, targetPath: $.data.b}}")),
+            "apply-time-mutation: entry 1: the object has no field $.data.b",
+        ),
+        (
+            mutation(&format!("{{{source}, sourcePath: $.a, targetPath: $.metadata, token: x}}")),
+            "apply-time-mutation: entry 1: field $.metadata is a mapping; only a string can hold a token",
+        ),
     ];
     for (text, wanted) in rows {
         let wanted = format!("a.yaml:6: configmap/a: annotation config.kubernetes.io/{wanted}");
@@ -148,8 +160,8 @@ fn what_is_wrong_with_an_annotation() {
 fn good_annotations_are_read() {
     let text = annotated("depends-on", "apps/namespaces/x/Deployment/d , /ConfigMap/c")
         + "    config.kubernetes.io/apply-time-mutation: |\n      - {sourceRef: {apiVersion: apps/v1, kind: Deployment, name: d}, \
-           sourcePath: $.a, targetPath: $.b, token: '${t}'}\n      - {sourceRef: {group: apps, kind: Deployment, name: e, namespace: ops}, \
-           sourcePath: $.c, targetPath: $.d}\n";
+           sourcePath: $.a, targetPath: $.kind, token: '${t}'}\n      - {sourceRef: {group: apps, kind: Deployment, name: e, namespace: ops}, \
+           sourcePath: $.c, targetPath: $.metadata}\n";
     let manifests = Manifests::parse("a.yaml", text.as_bytes()).unwrap();
     let [object] = manifests.objects() else { panic!() };
     let on: Vec<String> = object.depends_on().iter().map(|id| id.reference()).collect();
@@ -161,7 +173,7 @@ fn good_annotations_are_read() {
     );
     assert_eq!(
         (second.source.reference(), &*second.target_path, second.token.as_deref()),
-        ("apps/namespaces/ops/Deployment/e".into(), "$.d", None)
+        ("apps/namespaces/ops/Deployment/e".into(), "$.metadata", None)
     );
 }
 

@@ -152,8 +152,9 @@ fn references_are_checked_against_kinds() {
 #[test]
 fn a_mutation_source_is_looked_for_beside_its_target() {
     let mutated = |source: &str| {
-        let annotation =
-            format!("'[{{\"sourceRef\": {{{source}}}, \"sourcePath\": \"$.a\", \"targetPath\": \"$.b\"}}]'");
+        let annotation = format!(
+            "'[{{\"sourceRef\": {{{source}}}, \"sourcePath\": \"$.a\", \"targetPath\": \"$.kind\"}}]'"
+        );
         document(
             "v1",
             "ConfigMap",

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod crash;
+mod mutation;
 mod order;
 mod rules;
 mod scene;

@@ -9,6 +9,7 @@ use crate::event::{Action, Body, Conclusion, Outcome};
 use crate::id::ObjectId;
 use crate::inventory::{Fate, OWNING_INVENTORY, unmark_patch};
 use crate::plan::{Decision, Pin};
+use crate::run::mutate::complete;
 use crate::run::pin;
 use crate::run::schedule::Milestone;
 use crate::watch::Presence;
@@ -44,14 +45,13 @@ impl Dispatcher {
     }
 
     async fn send_apply(&mut self, node: usize) {
-        let Some(object) = &self.steps[node].object else { return };
-        let id = object.id().clone();
+        let Some(object) = self.steps[node].object.clone() else { return };
         let body = match &self.mark {
             Some(mark) => object.json_with_annotations(&[(OWNING_INVENTORY, mark)]),
             None => object.json().clone(),
         };
         let body = pin::pinned(body, self.pin(node));
-        let Some(resource) = self.cluster.resource(id.group_kind(), Some(object.version())) else {
+        let Some(resource) = self.cluster.resource(object.group_kind(), Some(object.version())) else {
             let error = self.kind_missing(node);
             return self.failed(node, error).await;
         };
@@ -63,7 +63,11 @@ impl Dispatcher {
         };
         let (cluster, params) = (self.cluster.clone(), self.options.apply.clone());
         self.requests.push(Box::pin(async move {
-            (node, Answer::Applied(apply(&cluster, &resource, &id, body, &params).await))
+            let answer = match complete(&cluster, &object, body).await {
+                Ok(body) => apply(&cluster, &resource, object.id(), body, &params).await,
+                Err(error) => Err(error),
+            };
+            (node, Answer::Applied(answer))
         }));
     }
 

@@ -1,44 +1,12 @@
-//! The part of kubectl's JSONPath that rules need: fields, indices, wildcards and filters.
-
-use std::cmp::Ordering;
+//! From text to steps.
 
 use serde_json::{Number, Value};
 
-use super::expression::short;
+use super::{Filter, JsonPath, Operator, Step};
+use crate::text::short;
 
-/// No path leads to more values than this.
-const VALUES: usize = 1024;
 /// No path has more steps.
 const STEPS: usize = 64;
-
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Path(Vec<Step>);
-
-#[derive(Clone, Debug, PartialEq)]
-enum Step {
-    Field(Box<str>),
-    /// From the end when negative.
-    Index(i64),
-    Every,
-    Filter(Filter),
-}
-
-#[derive(Clone, Debug, PartialEq)]
-struct Filter {
-    path: Path,
-    /// `None`: it is enough that there is a value.
-    test: Option<(Operator, Value)>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Operator {
-    Equal,
-    Unequal,
-    Less,
-    AtMost,
-    Greater,
-    AtLeast,
-}
 
 const OPERATORS: &[(&str, Operator)] = &[
     ("==", Operator::Equal),
@@ -49,12 +17,21 @@ const OPERATORS: &[(&str, Operator)] = &[
     (">", Operator::Greater),
 ];
 
-impl Path {
+/// Whose spelling of names it is.
+#[derive(Clone, Copy, PartialEq)]
+enum Spelling {
+    /// Letters and a few signs; a backslash keeps others.
+    Kubectl,
+    /// Everything up to a dot or a bracket; `..` looks everywhere within.
+    Goessner,
+}
+
+impl JsonPath {
     /// Reads `{…}` at the beginning of a text; gives what stands behind it.
-    pub(super) fn read(text: &str) -> Result<(Self, &str), String> {
+    pub(crate) fn in_braces(text: &str) -> Result<(Self, &str), String> {
         let inside = text.strip_prefix('{').ok_or("a path stands in braces: {.status.phase}")?.trim_start();
         let inside = inside.strip_prefix('$').unwrap_or(inside);
-        let (path, rest) = steps(inside, 0)?;
+        let (path, rest) = steps(inside, 0, Spelling::Kubectl)?;
         let rest = rest.trim_start();
         let rest =
             rest.strip_prefix('}').ok_or_else(|| format!("expected . [ or }} and not {:?}", short(rest)))?;
@@ -63,88 +40,46 @@ impl Path {
         }
         Ok((path, rest))
     }
-
-    /// Every value the path leads to.
-    pub(super) fn values<'v>(&self, root: &'v Value) -> Vec<&'v Value> {
-        self.0.iter().fold(vec![root], |found, step| {
-            let next = found.into_iter().flat_map(|value| step.take(value));
-            next.take(VALUES).collect()
-        })
-    }
 }
 
-impl Step {
-    fn take<'v>(&self, value: &'v Value) -> Vec<&'v Value> {
-        match self {
-            Self::Field(name) => value.get(&**name).into_iter().collect(),
-            Self::Index(at) => {
-                value.as_array().and_then(|items| items.get(place(*at, items.len())?)).into_iter().collect()
-            }
-            Self::Every => entries(value).take(VALUES).collect(),
-            Self::Filter(filter) => entries(value).filter(|entry| filter.fits(entry)).take(VALUES).collect(),
-        }
+/// Reads a path that is all of the text.
+pub(super) fn whole(text: &str) -> Result<JsonPath, String> {
+    if text.starts_with('{') {
+        return Err("write it without braces: $.spec.replicas".to_owned());
     }
-}
-
-fn place(at: i64, length: usize) -> Option<usize> {
-    match usize::try_from(at) {
-        Ok(at) => Some(at),
-        Err(_) => length.checked_sub(usize::try_from(at.unsigned_abs()).ok()?),
-    }
-}
-
-fn entries(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
-    match value {
-        Value::Array(items) => Box::new(items.iter()),
-        Value::Object(fields) => Box::new(fields.values()),
-        _ => Box::new(std::iter::empty()),
-    }
-}
-
-impl Filter {
-    fn fits(&self, entry: &Value) -> bool {
-        let found = self.path.values(entry);
-        let Some((operator, wanted)) = &self.test else { return !found.is_empty() };
-        found.first().is_some_and(|value| operator.holds(value, wanted))
-    }
-}
-
-impl Operator {
-    fn holds(self, value: &Value, wanted: &Value) -> bool {
-        let order = match (value, wanted) {
-            (Value::Number(a), Value::Number(b)) => {
-                a.as_f64().zip(b.as_f64()).and_then(|(a, b)| a.partial_cmp(&b))
-            }
-            (Value::String(a), Value::String(b)) => Some(a.cmp(b)),
-            (a, b) if a == b => Some(Ordering::Equal),
-            _ => None,
-        };
-        match self {
-            Self::Equal => order == Some(Ordering::Equal),
-            Self::Unequal => order != Some(Ordering::Equal),
-            Self::Less => order == Some(Ordering::Less),
-            Self::AtMost => matches!(order, Some(Ordering::Less | Ordering::Equal)),
-            Self::Greater => order == Some(Ordering::Greater),
-            Self::AtLeast => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
-        }
+    let inside = text.strip_prefix('$').ok_or("a path begins with $: $.spec.replicas")?;
+    let (path, rest) = steps(inside, 0, Spelling::Goessner)?;
+    match rest {
+        "" => Ok(path),
+        rest => Err(format!("expected . or [ and not {:?}", short(rest))),
     }
 }
 
 /// Steps up to something that is none. Filters stand within each other no deeper than this.
 const NESTING: usize = 4;
 
-fn steps(text: &str, nesting: usize) -> Result<(Path, &str), String> {
+fn steps(text: &str, nesting: usize, spelling: Spelling) -> Result<(JsonPath, &str), String> {
     let mut found = Vec::new();
     let mut rest = text;
     loop {
         if found.len() > STEPS {
             return Err(format!("has more than {STEPS} steps"));
         }
-        if rest.starts_with("..") {
-            return Err("`..` is not supported: write the way out".to_owned());
-        }
-        if let Some(after) = rest.strip_prefix('.') {
-            let (name, after) = name(after);
+        if let Some(after) = rest.strip_prefix("..") {
+            if spelling == Spelling::Kubectl {
+                return Err("`..` is not supported: write the way out".to_owned());
+            }
+            found.push(Step::Within);
+            // What follows is read as if one dot stood there.
+            rest = if after.starts_with('[') { after } else { rest.get(1..).unwrap_or_default() };
+            if found.ends_with(&[Step::Within, Step::Within]) || rest == "." {
+                return Err("expected a name or [ behind `..`".to_owned());
+            }
+        } else if let Some(after) = rest.strip_prefix('.') {
+            let (name, after) = match spelling {
+                Spelling::Kubectl => name(after),
+                Spelling::Goessner => up_to_dot_or_bracket(after),
+            };
             match &*name {
                 "" if after.starts_with('[') => {}
                 "" => return Err(format!("expected a name behind the dot and not {:?}", short(after))),
@@ -160,7 +95,7 @@ fn steps(text: &str, nesting: usize) -> Result<(Path, &str), String> {
                 .strip_prefix(']')
                 .ok_or_else(|| format!("expected ] and not {:?}", short(after)))?;
         } else {
-            return Ok((Path(found), rest));
+            return Ok((JsonPath(found), rest));
         }
     }
 }
@@ -177,6 +112,11 @@ fn name(text: &str) -> (String, &str) {
         }
     }
     (name, "")
+}
+
+fn up_to_dot_or_bracket(text: &str) -> (String, &str) {
+    let (name, rest) = text.split_at(text.find(['.', '[']).unwrap_or(text.len()));
+    (name.to_owned(), rest)
 }
 
 fn bracket(text: &str, nesting: usize) -> Result<(Step, &str), String> {
@@ -206,7 +146,7 @@ fn bracket(text: &str, nesting: usize) -> Result<(Step, &str), String> {
 fn filter(text: &str, nesting: usize) -> Result<(Step, &str), String> {
     let text =
         text.strip_prefix('@').ok_or_else(|| format!("a filter begins with @ and not {:?}", short(text)))?;
-    let (path, rest) = steps(text, nesting + 1)?;
+    let (path, rest) = steps(text, nesting + 1, Spelling::Kubectl)?;
     let rest = rest.trim_start();
     let found = OPERATORS.iter().find_map(|(sign, operator)| Some((*operator, rest.strip_prefix(sign)?)));
     let (test, rest) = match found {
@@ -288,7 +228,7 @@ mod tests {
             ("{.status.list[7].type}", json!([])),
             ("{.status.nothing.at.all}", json!([])),
         ] {
-            let (read, rest) = Path::read(path).unwrap();
+            let (read, rest) = JsonPath::in_braces(path).unwrap();
             assert_eq!((json!(read.values(&object)), rest), (found, ""), "{path}");
         }
     }
@@ -306,10 +246,10 @@ mod tests {
             ("{.a[?(@.b==\"c)]}", "not closed"),
             ("{.a[?(@.b[?(@.c[?(@.d[?(@.e[?(@.f)])])])])]}", "deeply"),
         ] {
-            let error = Path::read(text).unwrap_err();
+            let error = JsonPath::in_braces(text).unwrap_err();
             assert!(error.contains(part), "{text}: {error}");
         }
         let long = format!("{{{}}}", ".a".repeat(100));
-        assert!(Path::read(&long).is_err());
+        assert!(JsonPath::in_braces(&long).is_err());
     }
 }
