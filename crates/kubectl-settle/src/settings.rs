@@ -10,7 +10,7 @@ use clap_complete::Shell;
 use kubesettle::cluster::ConfigOptions;
 use kubesettle::event::DryRun;
 use kubesettle::inventory::{InventoryPolicy, ProtectedKind, PruneGuard, PruneMax};
-use kubesettle::plan::Tracking;
+use kubesettle::plan::{Recreate, Tracking};
 use kubesettle::watch::ScopeStrategy;
 
 use crate::args::{
@@ -112,6 +112,7 @@ pub(crate) struct Apply {
     pub(crate) object_timeout: Option<Duration>,
     pub(crate) removal_timeout: Option<Duration>,
     pub(crate) cascade: Cascade,
+    pub(crate) recreate: Recreate,
     pub(crate) dry_run: Option<DryRun>,
     pub(crate) force_conflicts: bool,
     pub(crate) field_manager: String,
@@ -333,8 +334,11 @@ impl Layers<'_> {
         let write = self.write(args.write)?;
         let mut subject = self.subject(args.input, cluster, self.set(args.set, args.prune)?, false)?;
         subject.scope = self.scope(args.watching)?;
+        let recreate = Recreate::parse(args.anew.recreate.iter().map(String::as_str))
+            .map_err(|error| Failure::usage(error.to_string()))?;
         Ok(Apply {
             subject,
+            recreate,
             wait,
             timeout,
             object_timeout: self.limit(args.reconcile_timeout, "KUBESETTLE_RECONCILE_TIMEOUT")?,

@@ -131,7 +131,10 @@ impl ApiError {
                 "leave the field out of the manifest, or take it over with --force-conflicts"
             }
             ErrorClass::Schema => "check the field's name, place and type (kubectl explain)",
-            ErrorClass::Immutable => "the field cannot be changed: delete and create the object",
+            ErrorClass::Immutable => {
+                "delete and create the object, or let it be done: --recreate KIND, or the annotation \
+                 kubesettle.io/recreate: \"true\" on the object"
+            }
             ErrorClass::NotServed => "is the CRD installed, and does it serve this version?",
             ErrorClass::NamespaceMissing => "add the namespace to the set, or create it",
             ErrorClass::QuotaExceeded => "raise the quota or lower the requests",

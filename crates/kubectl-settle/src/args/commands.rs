@@ -88,6 +88,15 @@ pub(crate) struct PruneArgs {
     pub(crate) allow_empty: Option<bool>,
 }
 
+/// What may be replaced.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct RecreateArgs {
+    /// Delete and create objects of this kind anew when a field of them cannot be changed; repeatable.
+    /// Objects with the annotation kubesettle.io/recreate: "true" always are
+    #[arg(long, value_name = "KIND")]
+    pub(crate) recreate: Vec<String>,
+}
+
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ApplyArgs {
     #[command(flatten)]
@@ -102,6 +111,8 @@ pub(crate) struct ApplyArgs {
     pub(crate) watching: WatchArgs,
     #[command(flatten)]
     pub(crate) write: WriteArgs,
+    #[command(flatten)]
+    pub(crate) anew: RecreateArgs,
     /// How long one object may take to settle after it was applied (0: no limit) [default: 0]
     #[arg(long, value_name = "DURATION")]
     pub(crate) reconcile_timeout: Option<GoDuration>,

@@ -16,6 +16,7 @@ pub(crate) fn run(apply: &Apply, role: Role, view: View, out: &mut Out) -> Resul
     let mut options = RunOptions::new(&*apply.field_manager);
     options.apply.force = apply.force_conflicts;
     options.apply.validation = apply.validate.into();
+    options.recreate = apply.recreate.clone();
     options.wait = apply.wait;
     options.timeout = apply.timeout;
     options.object_timeout = apply.object_timeout;

@@ -21,6 +21,8 @@ impl Pending {
             Body::Finished { id, action, outcome } => {
                 let done = match action {
                     Action::Apply => &mut self.applied,
+                    // Its end is not what is waited for.
+                    Action::Recreate => return None,
                     _ => &mut self.deleted,
                 };
                 if !matches!(outcome, Outcome::Failed(_) | Outcome::Skipped(_) | Outcome::Cancelled) {

@@ -230,6 +230,8 @@ pub enum Action {
     Delete,
     /// Deletion because the object left the set.
     Prune,
+    /// Deletion because a field of the object cannot be changed; it is applied anew when it is gone.
+    Recreate,
 }
 
 impl Action {
@@ -239,6 +241,7 @@ impl Action {
             Self::Apply => "apply",
             Self::Delete => "delete",
             Self::Prune => "prune",
+            Self::Recreate => "recreate",
         }
     }
 }

@@ -10,6 +10,7 @@
 //! run, stored, and tested.
 
 mod prune;
+mod recreate;
 mod saved;
 mod torn;
 mod tracked;
@@ -24,6 +25,7 @@ use crate::id::{GroupKind, ObjectId};
 use crate::inventory::Fate;
 use crate::manifest::Object;
 
+pub use recreate::{NeverRecreated, RECREATE, Recreate, trial};
 pub use saved::{Moved, Pin, SavedPlan};
 pub use tracked::{Refusal, Tracking};
 pub use wanted::Wanted;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::record::SetOptions;
 use crate::cluster::{ApplyParams, DeleteParams};
 use crate::event::DryRun;
-use crate::plan::{SavedPlan, Tracking};
+use crate::plan::{Recreate, SavedPlan, Tracking};
 use crate::status::Judgement;
 use crate::watch::SubscribeOptions;
 
@@ -17,6 +17,8 @@ pub struct RunOptions {
     pub apply: ApplyParams,
     /// How objects are deleted.
     pub delete: DeleteParams,
+    /// Which objects are deleted and created anew when a field of them cannot be changed.
+    pub recreate: Recreate,
     /// Wait until objects have settled (or are gone); else the run ends with the last answer.
     pub wait: bool,
     /// Limit of the whole run; `None` for none.
@@ -73,6 +75,7 @@ impl RunOptions {
         Self {
             apply: ApplyParams::new(field_manager),
             delete: DeleteParams::default(),
+            recreate: Recreate::default(),
             wait: true,
             timeout: None,
             object_timeout: None,

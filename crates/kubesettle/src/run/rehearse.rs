@@ -6,18 +6,19 @@
 
 use std::collections::{HashMap, HashSet};
 
+use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::compare::compare;
-use super::dispatch::Stopping;
+use super::dispatch::{Stopping, try_anew};
 use super::emit::Emitter;
 use super::mutate::complete;
 use super::options::RunOptions;
 use super::schedule::{Milestone, Schedule, Stopped};
-use crate::cluster::{ApplyParams, Cluster, DeleteParams, Deletion, Resource};
+use crate::cluster::{Cluster, DeleteParams, Deletion, Resource};
 use crate::error::{ApiError, ErrorClass};
 use crate::event::{Action, Body, Conclusion, DryRun, Outcome, Skip, WarningSource};
 use crate::id::{GroupKind, ObjectId};
@@ -157,7 +158,7 @@ impl Rehearsal<'_> {
                     None => object.json().clone(),
                 };
                 match complete(self.cluster, object, body).await {
-                    Ok(body) => self.apply(&resource, &id, body, &self.options.apply).await,
+                    Ok(body) => self.apply(&resource, object, body).await,
                     Err(error) => failed(error),
                 }
             }
@@ -165,17 +166,24 @@ impl Rehearsal<'_> {
         }
     }
 
-    async fn apply(
-        &self,
-        resource: &Resource,
-        id: &ObjectId,
-        body: bytes::Bytes,
-        params: &ApplyParams,
-    ) -> Answer {
-        match compare(self.cluster, resource, id, body, params).await {
+    async fn apply(&self, resource: &Resource, object: &Object, body: Bytes) -> Answer {
+        let params = &self.options.apply;
+        match compare(self.cluster, resource, object.id(), body.clone(), params).await {
             Ok(found) => {
                 let outcome = found.outcome();
                 (outcome, found.warnings.into_iter().map(|text| (WarningSource::Server, text)).collect())
+            }
+            Err(error)
+                if error.class == ErrorClass::Immutable
+                    && self.options.recreate.allows(object, resource.plural()) =>
+            {
+                match try_anew(self.cluster, resource, object, body, params).await {
+                    Ok(()) => {
+                        let text = format!("it would be deleted and created anew: {}", error.message);
+                        (Outcome::Created, vec![(WarningSource::Run, text.into())])
+                    }
+                    Err(error) => failed(error),
+                }
             }
             Err(error) => failed(error),
         }

@@ -24,28 +24,39 @@ async fn killed(scene: &Scene, operation: Operation, text: &str) {
 }
 
 async fn kill_at_every_request(operation: Operation, after_it: bool) {
-    let (before, after) = (config_maps(BEFORE), config_maps(AFTER));
+    let names: Vec<&str> = match operation {
+        Operation::Destroy => Vec::new(),
+        _ => AFTER.iter().map(|(name, _)| *name).collect(),
+    };
+    kill_at_every_request_of(operation, &config_maps(BEFORE), &config_maps(AFTER), &names, after_it).await;
+}
+
+/// Kills the change from one set to another; `left` is what there is of ConfigMaps in the end.
+pub(crate) async fn kill_at_every_request_of(
+    operation: Operation,
+    before: &str,
+    after: &str,
+    left: &[&str],
+    after_it: bool,
+) {
+    let wanted: BTreeSet<String> = left.iter().map(|name| (*name).to_owned()).collect();
     for nth in 0.. {
         let scene = Scene::new();
-        assert_eq!(scene.apply(&before).await.class(), Some(ExitClass::Ok));
+        assert_eq!(scene.apply(before).await.class(), Some(ExitClass::Ok));
         let at = scene.sandbox.request_count() + nth;
         if after_it {
             scene.sandbox.kill_after(at)
         } else {
             scene.sandbox.kill_before(at)
         }
-        killed(&scene, operation, &after).await;
+        killed(&scene, operation, after).await;
         let survived = !scene.sandbox.is_killed();
         scene.assert_nothing_lost(&format!("killed at request {nth}"));
         scene.sandbox.revive();
         // Long enough for the lock of the dead to run out.
-        let told = scene.run(operation, &after, Scene::tracked()).await;
+        let told = scene.run(operation, after, Scene::tracked()).await;
         assert_eq!(told.class(), Some(ExitClass::Ok), "request {nth}: {} {:?}", told.message(), told.events);
         scene.assert_nothing_lost(&format!("after the run that follows request {nth}"));
-        let wanted: BTreeSet<String> = match operation {
-            Operation::Destroy => BTreeSet::new(),
-            _ => AFTER.iter().map(|(name, _)| (*name).to_owned()).collect(),
-        };
         assert_eq!(scene.recorded(), wanted, "request {nth}");
         assert_eq!(scene.marked(), wanted, "request {nth}");
         if survived {

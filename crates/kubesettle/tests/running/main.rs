@@ -5,6 +5,7 @@
 mod crash;
 mod mutation;
 mod order;
+mod recreate;
 mod rules;
 mod scene;
 mod sets;

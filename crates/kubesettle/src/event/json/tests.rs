@@ -62,7 +62,7 @@ fn every_outcome_has_kapplys_word_and_ours() {
         (Outcome::Cancelled, "Skipped", "cancelled"),
     ];
     for (outcome, status, operation) in words {
-        for action in [Action::Apply, Action::Prune, Action::Delete] {
+        for action in [Action::Apply, Action::Prune, Action::Delete, Action::Recreate] {
             check(
                 Body::Finished { id: deployment("web"), action, outcome: outcome.clone() },
                 action.as_str(),

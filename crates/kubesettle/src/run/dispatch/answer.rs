@@ -18,10 +18,16 @@ impl Dispatcher {
     pub(super) async fn answer(&mut self, node: usize, answer: Answer) -> Result<(), Closed> {
         match &answer {
             Answer::Discovered => {}
-            Answer::Applied(Err(error)) | Answer::Deleted(Err(error)) | Answer::Released(Err(error)) => {
+            Answer::Applied(Err(error))
+            | Answer::Deleted(Err(error))
+            | Answer::Cleared(Err(error))
+            | Answer::Released(Err(error)) => {
                 self.pace.leave(error.class == ErrorClass::Throttled);
             }
-            Answer::Applied(Ok(_)) | Answer::Deleted(Ok(_)) | Answer::Released(Ok(())) => {
+            Answer::Applied(Ok(_))
+            | Answer::Deleted(Ok(_))
+            | Answer::Cleared(Ok(_))
+            | Answer::Released(Ok(())) => {
                 self.pace.leave(false);
             }
         }
@@ -34,6 +40,12 @@ impl Dispatcher {
             Answer::Applied(Ok(written)) => self.applied(node, written).await?,
             Answer::Deleted(Ok(deletion)) => self.deleted(node, deletion).await?,
             Answer::Released(Ok(())) => self.released(node).await,
+            Answer::Cleared(answer) => self.cleared(node, answer).await?,
+            Answer::Applied(Err(error)) if error.class == ErrorClass::Immutable => {
+                if let Some(error) = self.recreate(node, error).await {
+                    self.failed(node, error).await;
+                }
+            }
             Answer::Deleted(Err(error)) if error.class == ErrorClass::Replaced => {
                 self.warn(node, WarningSource::Run, "somebody created it anew before it was deleted").await;
                 self.failed(node, error).await;
@@ -155,7 +167,7 @@ impl Dispatcher {
         }
     }
 
-    async fn gave_up(&mut self, node: usize, error: ApiError) {
+    pub(super) async fn gave_up(&mut self, node: usize, error: ApiError) {
         let contact = matches!(error.class, ErrorClass::Unreachable | ErrorClass::TimedOut);
         let sent = self.nodes[node].attempts > 0;
         self.tell_fate(

@@ -8,6 +8,7 @@ use std::time::Duration;
 use kstatus::Uid;
 use tokio::time::Instant;
 
+use super::recreate::Anew;
 use crate::error::ApiError;
 use crate::event::Conclusion;
 
@@ -28,6 +29,8 @@ pub(super) struct Node {
     awaited: Option<Instant>,
     /// Its resourceVersion before our write, as the watch had it.
     pub before: Option<Box<str>>,
+    /// It is being recreated.
+    pub anew: Option<Anew>,
     /// The life of it that we deleted.
     pub deleted: Option<Uid>,
     pub conclusion: Option<Conclusion>,

@@ -7,11 +7,13 @@
 //! | `send` | from a node that may start to a request |
 //! | `answer` | from an answer to an outcome, a retry, a floor |
 //! | `verdict` | from verdicts to milestones and conclusions |
+//! | `recreate` | from a field that cannot be changed to a new object |
 //! | `close` | skips, conclusions, the end |
 
 mod answer;
 mod board;
 mod close;
+mod recreate;
 mod send;
 mod verdict;
 
@@ -39,6 +41,7 @@ use crate::status::{Signal, Watcher};
 use crate::watch::{Closed, Hub, Presence, until};
 
 use board::{Board, Node, Phase};
+pub(super) use recreate::try_anew;
 
 /// Established and served are different instants; discovery is asked once a second at most.
 const LOOKS_FOR_A_KIND: u32 = 5;
@@ -46,6 +49,8 @@ const LOOKS_FOR_A_KIND: u32 = 5;
 enum Answer {
     Applied(Result<Written, ApiError>),
     Deleted(Result<Deletion, ApiError>),
+    /// An object that is to be recreated was tried, and deleted.
+    Cleared(Result<Deletion, ApiError>),
     /// Our mark was taken off an object that is kept.
     Released(Result<(), ApiError>),
     /// Discovery was asked again because this CRD was established.
@@ -169,7 +174,7 @@ impl Dispatcher {
                     *slot = Some(node);
                 }
                 let patience = match step.action {
-                    Action::Apply => options.object_timeout,
+                    Action::Apply | Action::Recreate => options.object_timeout,
                     Action::Prune | Action::Delete => options.removal_timeout,
                 };
                 Node::new(target, patience)

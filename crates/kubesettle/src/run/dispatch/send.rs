@@ -8,6 +8,7 @@ use crate::error::{ApiError, ErrorClass};
 use crate::event::{Action, Body, Conclusion, Outcome};
 use crate::id::ObjectId;
 use crate::inventory::{Fate, OWNING_INVENTORY, unmark_patch};
+use crate::manifest::Object;
 use crate::plan::{Decision, Pin};
 use crate::run::mutate::complete;
 use crate::run::pin;
@@ -38,19 +39,16 @@ impl Dispatcher {
 
     async fn send(&mut self, node: usize) {
         match (&self.steps[node].decision, self.action(node)) {
+            _ if self.is_going(node) => self.did_not_go(node).await,
             (Decision::Release { .. }, _) => self.send_release(node).await,
-            (_, Action::Apply) => self.send_apply(node).await,
+            (_, Action::Apply | Action::Recreate) => self.send_apply(node).await,
             (_, Action::Delete | Action::Prune) => self.send_delete(node).await,
         }
     }
 
     async fn send_apply(&mut self, node: usize) {
         let Some(object) = self.steps[node].object.clone() else { return };
-        let body = match &self.mark {
-            Some(mark) => object.json_with_annotations(&[(OWNING_INVENTORY, mark)]),
-            None => object.json().clone(),
-        };
-        let body = pin::pinned(body, self.pin(node));
+        let body = pin::pinned(self.body(&object), self.pin(node));
         let Some(resource) = self.cluster.resource(object.group_kind(), Some(object.version())) else {
             let error = self.kind_missing(node);
             return self.failed(node, error).await;
@@ -69,6 +67,14 @@ impl Dispatcher {
             };
             (node, Answer::Applied(answer))
         }));
+    }
+
+    /// An object as it is sent: marked as one of the set.
+    pub(super) fn body(&self, object: &Object) -> Bytes {
+        match &self.mark {
+            Some(mark) => object.json_with_annotations(&[(OWNING_INVENTORY, mark)]),
+            None => object.json().clone(),
+        }
     }
 
     async fn send_delete(&mut self, node: usize) {

@@ -15,6 +15,9 @@ impl Dispatcher {
         let Some(node) = self.node_of.get(target).copied().flatten() else {
             return self.external_verdict(target, &verdict).await;
         };
+        if self.is_going(node) {
+            return self.on_its_way_out(node, verdict).await;
+        }
         let was = self.nodes[node].conclusion.clone();
         if self.nodes[node].phase() != Phase::Awaiting && was.is_none() {
             return;

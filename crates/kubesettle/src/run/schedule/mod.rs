@@ -72,21 +72,21 @@ impl Schedule {
     /// What must be met before this node starts: dependencies when applying, dependents when deleting.
     fn before(&self, node: usize) -> &[Edge] {
         match self.action {
-            Action::Apply => self.graph.dependencies(index(node)),
+            Action::Apply | Action::Recreate => self.graph.dependencies(index(node)),
             Action::Delete | Action::Prune => self.graph.dependents(index(node)),
         }
     }
 
     fn after(&self, node: usize) -> &[Edge] {
         match self.action {
-            Action::Apply => self.graph.dependents(index(node)),
+            Action::Apply | Action::Recreate => self.graph.dependents(index(node)),
             Action::Delete | Action::Prune => self.graph.dependencies(index(node)),
         }
     }
 
     fn priority(&self, node: usize) -> u32 {
         match self.action {
-            Action::Apply => self.graph.priority(index(node)),
+            Action::Apply | Action::Recreate => self.graph.priority(index(node)),
             Action::Delete | Action::Prune => u32::MAX - self.graph.priority(index(node)),
         }
     }
