@@ -67,8 +67,7 @@ impl Lines {
             }
         }
         let total = self.summary("Total");
-        // A set has objects on record besides those of the input.
-        if self.start()["set"].is_null() && total["count"] != self.start()["objects"] {
+        if self.planned().is_some_and(|count| count != number(&total["count"])) {
             return Err(format!("every object is counted: {total}"));
         }
         let mut results = HashSet::new();
@@ -92,6 +91,18 @@ impl Lines {
         match over.values().filter(|over| **over).count() as u64 {
             count if count == number(&total["count"]) => Ok(()),
             count => Err(format!("{count} objects have an end of their wait: {total}")),
+        }
+    }
+
+    /// How many objects the run is about: those of the input, and in a tracked set those of its plan.
+    /// None of a tracked set that did not get to its plan.
+    fn planned(&self) -> Option<u64> {
+        match self.all("plan").last() {
+            Some(plan) => {
+                Some(["apply", "prune", "delete", "skip"].map(|key| number(&plan[key])).iter().sum())
+            }
+            None if self.start()["set"].is_null() => Some(number(&self.start()["objects"])),
+            None => None,
         }
     }
 

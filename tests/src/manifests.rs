@@ -17,6 +17,15 @@ pub fn namespace(name: &str) -> Value {
     json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name } })
 }
 
+/// A Pod of its own, which is ready at once.
+pub fn pod(name: &str) -> Value {
+    let mut object = template(name, json!({}));
+    object["apiVersion"] = json!("v1");
+    object["kind"] = json!("Pod");
+    object["metadata"]["name"] = json!(name);
+    object
+}
+
 /// A Deployment of one pod, which is ready at once.
 pub fn deployment(name: &str) -> Value {
     json!({

@@ -14,7 +14,7 @@
 macro_rules! tests {
     ($($name:ident),+ $(,)?) => {
         pub(crate) fn tests() -> Vec<libtest_mimic::Trial> {
-            let module = module_path!().rsplit("::").next().unwrap_or_default();
+            let module = module_path!().split_once("::").map_or("", |(_, path)| path);
             vec![$(libtest_mimic::Trial::test(format!("{module}::{}", stringify!($name)), || {
                 $name();
                 Ok(())
@@ -24,6 +24,7 @@ macro_rules! tests {
 }
 
 mod change;
+mod cli_utils;
 mod connection;
 mod contact;
 mod failures;
@@ -60,6 +61,7 @@ fn main() {
         failures::tests(),
         real_life::tests(),
         shop::tests(),
+        cli_utils::tests(),
         change::tests(),
         late_kinds::tests(),
         mutation::tests(),

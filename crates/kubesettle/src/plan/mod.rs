@@ -140,6 +140,8 @@ pub struct Plan {
     pub lanes: Vec<Lane>,
     /// Entries of the inventory that need no step, with what becomes of them.
     pub settled: Vec<(ObjectId, Fate)>,
+    /// One live object under two names: that of a step, and that of an entry which left the input.
+    pub identical: Vec<(ObjectId, ObjectId)>,
     /// What the decisions left to say.
     pub notes: Vec<String>,
 }
@@ -151,7 +153,7 @@ impl Plan {
         let Wanted { objects, graph, .. } = wanted;
         let steps: Vec<Step> = objects.into_iter().map(|object| Step::new(object, action)).collect();
         let lanes = vec![Lane { action, steps: 0..steps.len(), graph, after_all: false }];
-        Self { operation, steps, lanes, settled: Vec::new(), notes: Vec::new() }
+        Self { operation, steps, lanes, settled: Vec::new(), identical: Vec::new(), notes: Vec::new() }
     }
 
     /// How many steps really do something, by action.

@@ -7,7 +7,7 @@ use super::{Decision, Live, LiveState, Step};
 use crate::event::{Action, Skip};
 use crate::graph::Graph;
 use crate::id::ObjectId;
-use crate::inventory::{Fate, PruneFilters, PruneSkip};
+use crate::inventory::{Fate, PruneFilters, PruneSkip, Strategy};
 use crate::manifest::Object;
 
 /// What a run does about entries that are not (or no longer) wanted.
@@ -16,6 +16,8 @@ pub(super) struct Candidates {
     pub(super) steps: Vec<Step>,
     pub(super) order: Graph,
     pub(super) settled: Vec<(ObjectId, Fate)>,
+    /// Entries that are another name of an object of the input, with its uid.
+    pub(super) identical: Vec<(ObjectId, Box<str>)>,
     pub(super) notes: Vec<String>,
 }
 
@@ -28,7 +30,7 @@ pub(super) fn candidates(
 ) -> Candidates {
     let unknown = Live::default();
     let (mut steps, mut objects) = (Vec::new(), Vec::new());
-    let (mut settled, mut notes) = (Vec::new(), Vec::new());
+    let (mut settled, mut identical, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     for id in left {
         let found = live.get(id).unwrap_or(&unknown);
         let uid = match &found.state {
@@ -58,6 +60,10 @@ pub(super) fn candidates(
         };
         let decision = match filters.check(id, uid, |key| found.annotation(key)) {
             Ok(()) => Decision::Go,
+            Err(kept @ PruneSkip::JustApplied(_)) => {
+                identical.push((id.clone(), uid.clone()));
+                keep(&kept, uid, false)
+            }
             Err(kept) => keep(&kept, uid, found.annotation(crate::inventory::OWNING_INVENTORY).is_some()),
         };
         objects.push(object);
@@ -65,7 +71,7 @@ pub(super) fn candidates(
     }
     let (order, cycles) = graph_of(&objects);
     notes.extend(cycles);
-    Candidates { steps, order, settled, notes }
+    Candidates { steps, order, settled, identical, notes }
 }
 
 fn keep(kept: &PruneSkip, uid: &str, marked: bool) -> Decision {
@@ -76,6 +82,8 @@ fn keep(kept: &PruneSkip, uid: &str, marked: bool) -> Decision {
     };
     match kept {
         PruneSkip::Annotation { .. } if marked => Decision::Release { skip, uid: uid.into() },
+        // It leaves the record only once its other name has been applied.
+        PruneSkip::JustApplied(_) => Decision::Skip { skip, fate: Fate::Skipped(Strategy::Delete) },
         _ => Decision::Skip { skip, fate: kept.fate() },
     }
 }

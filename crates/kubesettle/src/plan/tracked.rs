@@ -97,15 +97,16 @@ impl Plan {
             true => BTreeSet::new(),
             false => namespaces_in_use(&in_input, inventory.location()),
         };
-        let applied: BTreeSet<&str> = wanted
+        let names: HashMap<&str, ObjectId> = wanted
             .objects
             .iter()
             .filter(|_| !removing)
             .filter_map(|object| match &live.get(object.id())?.state {
-                LiveState::Present(uid) => Some(&**uid),
+                LiveState::Present(uid) => Some((&**uid, object.id().clone())),
                 _ => None,
             })
             .collect();
+        let applied: BTreeSet<&str> = names.keys().copied().collect();
         let filters = PruneFilters {
             id: inventory.id(),
             policy: tracking.policy,
@@ -127,6 +128,8 @@ impl Plan {
             guard(&found, &tracking.guard, inventory, live)?;
             lanes.push(Lane { action: Action::Apply, steps: 0..steps.len(), graph, after_all: false });
         }
+        let same = |(id, uid): &(ObjectId, Box<str>)| Some((names.get(&**uid)?.clone(), id.clone()));
+        let identical = found.identical.iter().filter_map(same).collect();
         let (mut settled, mut notes) = (Vec::new(), Vec::new());
         for (found, after_all) in [(found, false), (last, true)] {
             let first = steps.len();
@@ -137,7 +140,7 @@ impl Plan {
                 lanes.push(Lane { action, steps: first..steps.len(), graph: found.order, after_all });
             }
         }
-        Ok(Self { operation, steps, lanes, settled, notes })
+        Ok(Self { operation, steps, lanes, settled, identical, notes })
     }
 }
 

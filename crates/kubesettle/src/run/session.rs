@@ -25,7 +25,7 @@ use crate::cluster::Cluster;
 use crate::error::ExitClass;
 use crate::event::{Action, Body, Counts, DryRun, Operation, Start, WarningSource};
 use crate::id::{GroupKind, ObjectId};
-use crate::inventory::{Entries, OWNING_INVENTORY, Outcomes};
+use crate::inventory::{Entries, Fate, OWNING_INVENTORY, Outcomes};
 use crate::manifest::{APPLY_TIME_MUTATION, DEPENDS_ON};
 use crate::plan::{Decision, Live, LiveState, Pin, Plan, SavedPlan, Step, Wanted};
 use crate::status::{Signal, Watcher};
@@ -218,6 +218,7 @@ impl Session {
         if let Some(made) = &made {
             pins.remove(made);
         }
+        let identical = plan.identical.clone();
         let dispatcher = Dispatcher::new(Parts {
             cluster: self.job.cluster.clone(),
             hub: self.job.hub.clone(),
@@ -232,8 +233,13 @@ impl Session {
             made,
             pins,
         });
-        let Remains { mut emit, outcomes, lock, stopping, complete } = dispatcher.run(cancel).await?;
+        let Remains { mut emit, mut outcomes, lock, stopping, complete } = dispatcher.run(cancel).await?;
         self.lock = lock;
+        for (applied, other) in identical {
+            if outcomes.fate(&applied) == Some(Fate::Applied) {
+                outcomes.tell(&other, Fate::Identical);
+            }
+        }
         let lost = matches!(stopping, Some(Stopping::LockLost(_)));
         let mut end = how_stopped(stopping);
         if let Some(record) = self.record.as_mut().filter(|_| !lost)

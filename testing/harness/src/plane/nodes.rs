@@ -8,7 +8,7 @@ use crate::{Api, Error};
 pub(super) fn create(api: &Api, count: usize) -> Result<(), Error> {
     for number in 0..count {
         let name = format!("node-{number}");
-        let size = json!({ "cpu": "64", "memory": "256Gi", "pods": "250" });
+        let size = json!({ "cpu": "64", "memory": "256Gi", "ephemeral-storage": "256Gi", "pods": "250" });
         let node = json!({
             "apiVersion": "v1",
             "kind": "Node",

@@ -68,7 +68,7 @@ impl Task {
         }
         if watched.uid != Some(uid) {
             if let Some(before) = watched.uid.replace(uid) {
-                self.target_of.remove(&before);
+                self.target_of.remove(before, &target);
             }
             self.target_of.insert(uid, target);
         }
@@ -115,9 +115,11 @@ impl Task {
 
     /// Keeps the last state of a target that is gone, if none from before its deletion is known.
     fn note_last(&mut self, digest: &Arc<Digest>) {
-        let target = digest.uid().and_then(|uid| self.target_of.get(&uid));
-        if let Some(watched) = target.and_then(|target| self.targets.get_mut(target)) {
-            watched.last.get_or_insert_with(|| digest.clone());
+        let Some(uid) = digest.uid() else { return };
+        for target in self.target_of.of(uid) {
+            if let Some(watched) = self.targets.get_mut(target) {
+                watched.last.get_or_insert_with(|| digest.clone());
+            }
         }
     }
 }

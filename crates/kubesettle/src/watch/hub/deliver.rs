@@ -6,9 +6,8 @@ impl Task {
     /// Marks every target that this object is or belongs to.
     pub(super) fn touch(&mut self, digest: &kstatus::Digest) {
         for uid in self.store.lineage(digest) {
-            if let Some(target) = self.target_of.get(&uid).cloned() {
-                self.mark(&target);
-            }
+            let targets: Vec<ObjectId> = self.target_of.of(uid).cloned().collect();
+            targets.iter().for_each(|target| self.mark(target));
         }
     }
 

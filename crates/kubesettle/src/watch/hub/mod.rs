@@ -10,12 +10,14 @@
 //! | `keys` | which loops run, who leases them, kinds that are not served |
 //! | `changes` | what the loops tell: objects, gaps |
 //! | `ladder` | what may not be watched, and trying it again |
+//! | `lives` | which targets an object is |
 //! | `deliver` | from changed objects to the subscribers they concern |
 
 mod changes;
 mod deliver;
 mod keys;
 mod ladder;
+mod lives;
 mod subscribers;
 
 use std::collections::{HashMap, HashSet};
@@ -31,6 +33,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use ladder::Denied;
+use lives::Lives;
 
 use crate::cluster::{Cluster, Content, Resource, Scope};
 use crate::error::{ApiError, ErrorClass};
@@ -136,7 +139,7 @@ pub(super) struct Task {
     next_id: u32,
     targets: HashMap<ObjectId, Watched>,
     /// Which target an object is.
-    target_of: HashMap<Uid, ObjectId>,
+    target_of: Lives,
     subscribers: HashMap<u32, Subscriber>,
     store: Store,
     no_streaming: HashSet<GroupKind>,
@@ -163,7 +166,7 @@ impl Task {
             key_names: HashMap::new(),
             next_id: 0,
             targets: HashMap::new(),
-            target_of: HashMap::new(),
+            target_of: Lives::default(),
             subscribers: HashMap::new(),
             store: Store::default(),
             no_streaming: HashSet::new(),

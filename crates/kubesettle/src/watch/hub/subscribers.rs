@@ -83,7 +83,7 @@ impl Task {
         }
         let Some(Watched { uid, key, .. }) = self.targets.remove(target) else { return };
         if let Some(uid) = uid {
-            self.target_of.remove(&uid);
+            self.target_of.remove(uid, target);
         }
         if let Some(key) = key {
             self.release(key);
