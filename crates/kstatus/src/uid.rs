@@ -10,6 +10,11 @@ use std::num::NonZeroU128;
 pub struct Uid(NonZeroU128);
 
 impl Uid {
+    /// The least value in order.
+    pub const MIN: Self = Self(NonZeroU128::MIN);
+    /// The greatest value in order.
+    pub const MAX: Self = Self(NonZeroU128::MAX);
+
     /// Reads a uid. Total: every text has a value, also the empty one.
     pub fn parse(text: &str) -> Self {
         let bits = uuid_bits(text).unwrap_or_else(|| fnv1a(text.as_bytes()));

@@ -28,6 +28,7 @@ mod outside;
 mod scope;
 mod store;
 mod stream;
+mod wanted;
 mod wire;
 
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 //! A relist marks a new epoch and sweeps what was not seen in it: there is never a second store, and
 //! deletions that happened out of sight fall out like any other.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use kstatus::{Digest, Uid};
@@ -17,10 +17,19 @@ struct Stored {
     epoch: u32,
 }
 
+/// What one key shows.
+#[derive(Debug, Default)]
+struct Shown {
+    objects: HashMap<Uid, Stored>,
+    /// Objects of others that something of ours may turn out to own: owner and object. A tree has the
+    /// least room to spare of what finds all of one owner.
+    strangers: BTreeSet<(Uid, Uid)>,
+}
+
 /// All objects of all keys.
 #[derive(Debug, Default)]
 pub(super) struct Store {
-    keys: HashMap<u32, HashMap<Uid, Stored>>,
+    keys: HashMap<u32, Shown>,
     /// A key that holds the uid; the same object may be seen through several.
     by_uid: HashMap<Uid, u32>,
     children: HashMap<Uid, Vec<Uid>>,
@@ -30,7 +39,7 @@ impl Store {
     /// Keeps the object unless a newer state of it is known; false when it was not kept.
     pub(super) fn upsert(&mut self, key: u32, epoch: u32, digest: Arc<Digest>) -> bool {
         let Some(uid) = digest.uid() else { return false };
-        let objects = self.keys.entry(key).or_default();
+        let Shown { objects, strangers } = self.keys.entry(key).or_default();
         if let Some(stored) = objects.get_mut(&uid) {
             stored.epoch = epoch;
             if older(&digest, &stored.digest) {
@@ -38,6 +47,9 @@ impl Store {
             }
         }
         let owner = digest.controller();
+        if let Some(owner) = owner {
+            strangers.remove(&(owner, uid));
+        }
         let before =
             objects.insert(uid, Stored { digest, epoch }).and_then(|before| before.digest.controller());
         self.by_uid.insert(uid, key);
@@ -55,8 +67,8 @@ impl Store {
 
     /// Forgets the object and returns its last state.
     pub(super) fn remove(&mut self, key: u32, uid: Uid) -> Option<Arc<Digest>> {
-        let removed = self.keys.get_mut(&key)?.remove(&uid)?.digest;
-        match self.keys.iter().find(|(_, objects)| objects.contains_key(&uid)) {
+        let removed = self.keys.get_mut(&key)?.objects.remove(&uid)?.digest;
+        match self.keys.iter().find(|(_, shown)| shown.objects.contains_key(&uid)) {
             Some((other, _)) => {
                 self.by_uid.insert(uid, *other);
             }
@@ -70,16 +82,16 @@ impl Store {
 
     /// Forgets what was not seen in this epoch and returns the last states.
     pub(super) fn sweep(&mut self, key: u32, epoch: u32) -> Vec<Arc<Digest>> {
-        let Some(objects) = self.keys.get(&key) else { return Vec::new() };
+        let Some(shown) = self.keys.get(&key) else { return Vec::new() };
         let unseen: Vec<Uid> =
-            objects.iter().filter(|(_, stored)| stored.epoch != epoch).map(|(uid, _)| *uid).collect();
+            shown.objects.iter().filter(|(_, stored)| stored.epoch != epoch).map(|(uid, _)| *uid).collect();
         unseen.into_iter().filter_map(|uid| self.remove(key, uid)).collect()
     }
 
     /// Forgets everything of a key and returns the last states.
     pub(super) fn drop_key(&mut self, key: u32) -> Vec<Arc<Digest>> {
         let uids: Vec<Uid> =
-            self.keys.get(&key).map(|objects| objects.keys().copied().collect()).unwrap_or_default();
+            self.keys.get(&key).map(|shown| shown.objects.keys().copied().collect()).unwrap_or_default();
         let removed = uids.into_iter().filter_map(|uid| self.remove(key, uid)).collect();
         self.keys.remove(&key);
         removed
@@ -87,11 +99,47 @@ impl Store {
 
     /// Everything that a key holds.
     pub(super) fn of_key(&self, key: u32) -> Vec<Arc<Digest>> {
-        self.keys.get(&key).into_iter().flatten().map(|(_, stored)| stored.digest.clone()).collect()
+        let objects = self.keys.get(&key).map(|shown| &shown.objects);
+        objects.into_iter().flatten().map(|(_, stored)| stored.digest.clone()).collect()
+    }
+
+    /// What this key shows of an object.
+    pub(super) fn of(&self, key: u32, uid: Uid) -> Option<&Arc<Digest>> {
+        self.keys.get(&key)?.objects.get(&uid).map(|stored| &stored.digest)
+    }
+
+    /// Keeps of an object no more than who owns it.
+    pub(super) fn add_stranger(&mut self, key: u32, owner: Uid, uid: Uid) {
+        self.keys.entry(key).or_default().strangers.insert((owner, uid));
+    }
+
+    pub(super) fn remove_stranger(&mut self, key: u32, owner: Uid, uid: Uid) {
+        if let Some(shown) = self.keys.get_mut(&key) {
+            shown.strangers.remove(&(owner, uid));
+        }
+    }
+
+    /// Forgets all strangers of a key: they are about to be told anew.
+    pub(super) fn clear_strangers(&mut self, key: u32) {
+        if let Some(shown) = self.keys.get_mut(&key) {
+            shown.strangers.clear();
+        }
+    }
+
+    /// The keys that show strangers of this owner.
+    pub(super) fn with_strangers_of(&self, owner: Uid) -> Vec<u32> {
+        let has =
+            |shown: &Shown| shown.strangers.range((owner, Uid::MIN)..=(owner, Uid::MAX)).next().is_some();
+        self.keys.iter().filter(|(_, shown)| has(shown)).map(|(key, _)| *key).collect()
+    }
+
+    /// What this object generated itself.
+    pub(super) fn children(&self, uid: Uid) -> impl Iterator<Item = &Arc<Digest>> {
+        self.children.get(&uid).into_iter().flatten().filter_map(|child| self.get(*child))
     }
 
     pub(super) fn get(&self, uid: Uid) -> Option<&Arc<Digest>> {
-        self.keys.get(self.by_uid.get(&uid)?)?.get(&uid).map(|stored| &stored.digest)
+        self.of(*self.by_uid.get(&uid)?, uid)
     }
 
     /// The object's own uid and those of its owners, nearest first.
@@ -126,6 +174,15 @@ impl Store {
         found
     }
 
+    /// Gives back the room of tables that have become much emptier.
+    pub(super) fn trim(&mut self) {
+        for shown in self.keys.values_mut() {
+            trim(&mut shown.objects);
+        }
+        trim(&mut self.by_uid);
+        trim(&mut self.children);
+    }
+
     fn unlink(&mut self, uid: Uid, owner: Option<Uid>) {
         let Some(owner) = owner else { return };
         if let Some(siblings) = self.children.get_mut(&owner) {
@@ -134,6 +191,12 @@ impl Store {
                 self.children.remove(&owner);
             }
         }
+    }
+}
+
+fn trim<V>(table: &mut HashMap<Uid, V>) {
+    if table.capacity() > 64 && table.capacity() / 4 > table.len() {
+        table.shrink_to(table.len() * 2);
     }
 }
 

@@ -4,9 +4,12 @@
 //! that nobody wants costs one scan of its line and no allocation.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
 
 use kstatus::Uid;
 use serde::Deserialize;
+use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::error::ApiError;
@@ -14,8 +17,10 @@ use crate::error::ApiError;
 /// One line of a watch.
 #[derive(Debug)]
 pub(super) enum Line<'a> {
-    /// ADDED or MODIFIED: the object is there, in this state.
-    Upsert(Item<'a>),
+    /// The object is there, in this state, and was not before (as far as this watch goes).
+    Added(Item<'a>),
+    /// The object is in this state now.
+    Modified(Item<'a>),
     /// DELETED: the object is gone; this was its last state.
     Gone(Item<'a>),
     /// The version up to which the stream is complete.
@@ -36,11 +41,18 @@ pub(super) struct Item<'a> {
     pub namespace: Cow<'a, str>,
     pub version: Cow<'a, str>,
     pub uid: Uid,
-    /// The kind of the object that generated this one.
-    pub controller: Option<Cow<'a, str>>,
+    /// The object that generated this one.
+    pub controller: Option<Controller<'a>>,
     pub annotations: Annotations<'a>,
     /// The whole object.
     pub json: &'a str,
+}
+
+/// What generated an object.
+#[derive(Debug, PartialEq)]
+pub(super) struct Controller<'a> {
+    pub kind: Cow<'a, str>,
+    pub uid: Uid,
 }
 
 /// The annotations by which tools of the cli-utils family mark an object.
@@ -83,7 +95,7 @@ struct Meta<'a> {
     #[serde(rename = "resourceVersion", borrow)]
     resource_version: Cow<'a, str>,
     #[serde(rename = "ownerReferences", borrow)]
-    owners: Option<Vec<OwnerReference<'a>>>,
+    owners: Option<Owners<'a>>,
     #[serde(borrow)]
     annotations: Option<Annotations<'a>>,
 }
@@ -92,8 +104,42 @@ struct Meta<'a> {
 struct OwnerReference<'a> {
     #[serde(default, borrow)]
     kind: Cow<'a, str>,
+    #[serde(default, borrow)]
+    uid: Cow<'a, str>,
     #[serde(default)]
     controller: Option<bool>,
+}
+
+/// The owner reference with `controller: true`, else the only one there is.
+struct Owners<'a>(Option<OwnerReference<'a>>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Owners<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(OwnersVisitor(PhantomData))
+    }
+}
+
+struct OwnersVisitor<'a>(PhantomData<&'a str>);
+
+impl<'de: 'a, 'a> Visitor<'de> for OwnersVisitor<'a> {
+    type Value = Owners<'a>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("owner references")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut references: A) -> Result<Owners<'a>, A::Error> {
+        let mut found: Option<OwnerReference<'a>> = None;
+        let mut count = 0;
+        while let Some(reference) = references.next_element::<OwnerReference<'a>>()? {
+            count += 1;
+            let controls = |of: &OwnerReference<'_>| of.controller == Some(true);
+            if found.as_ref().is_none_or(|found| !controls(found) && controls(&reference)) {
+                found = Some(reference);
+            }
+        }
+        Ok(Owners(found.filter(|found| found.controller == Some(true) || count == 1)))
+    }
 }
 
 #[derive(Deserialize)]
@@ -163,7 +209,8 @@ pub(super) fn line<'a>(
     let raw: RawLine<'a> = serde_json::from_slice(bytes).map_err(|error| undecodable(bytes, &error))?;
     let json = raw.object.get();
     match &*raw.event {
-        "ADDED" | "MODIFIED" => item(json).map(Line::Upsert),
+        "ADDED" => item(json).map(Line::Added),
+        "MODIFIED" => item(json).map(Line::Modified),
         "DELETED" => item(json).map(Line::Gone),
         "BOOKMARK" => {
             let object: BookmarkObject<'a> =
@@ -197,12 +244,10 @@ pub(super) fn item(json: &str) -> Result<Item<'_>, Undecodable> {
     if meta.name.is_empty() || meta.uid.is_empty() {
         return Err(Undecodable(String::from("an object without name or uid")));
     }
-    let mut owners = meta.owners.unwrap_or_default();
-    let controller = owners
-        .iter()
-        .position(|owner| owner.controller == Some(true))
-        .or((owners.len() == 1).then_some(0))
-        .map(|index| owners.swap_remove(index).kind);
+    let controller = meta
+        .owners
+        .and_then(|owners| owners.0)
+        .map(|owner| Controller { kind: owner.kind, uid: Uid::parse(&owner.uid) });
     Ok(Item {
         uid: Uid::parse(&meta.uid),
         name: meta.name,
@@ -231,10 +276,25 @@ mod tests {
     #[test]
     fn an_added_object_is_borrowed_with_its_controller() {
         let text = r#"{"type":"ADDED","object":{"kind":"Pod","metadata":{"name":"p","namespace":"n","uid":"00000000-0000-4000-8000-000000000001","resourceVersion":"7","managedFields":[{"a":1}],"ownerReferences":[{"kind":"Node","uid":"x"},{"kind":"ReplicaSet","name":"r","uid":"00000000-0000-4000-8000-000000000002","controller":true}]}}}"#;
-        let Line::Upsert(item) = decode(text) else { panic!("no upsert") };
+        let Line::Added(item) = decode(text) else { panic!("not added") };
         assert!(matches!(item.name, Cow::Borrowed("p")));
         assert_eq!(item.namespace, "n");
-        assert_eq!(item.controller.as_deref(), Some("ReplicaSet"));
+        let uid = Uid::parse("00000000-0000-4000-8000-000000000002");
+        assert_eq!(item.controller, Some(Controller { kind: "ReplicaSet".into(), uid }));
+    }
+
+    #[test]
+    fn the_controller_is_the_owner_that_says_so_or_the_only_one() {
+        let kind = |owners: &str| {
+            let json = format!(r#"{{"metadata":{{"name":"p","uid":"u","ownerReferences":{owners}}}}}"#);
+            item(&json).unwrap().controller.map(|controller| controller.kind.into_owned())
+        };
+        let (one, other) = (r#"{"kind":"A","uid":"a"}"#, r#"{"kind":"B","uid":"b","controller":true}"#);
+        assert_eq!(kind("null"), None);
+        assert_eq!(kind("[]"), None);
+        assert_eq!(kind(&format!("[{one}]")).as_deref(), Some("A"));
+        assert_eq!(kind(&format!("[{one},{one}]")), None);
+        assert_eq!(kind(&format!("[{one},{other},{one}]")).as_deref(), Some("B"));
     }
 
     #[test]

@@ -10,26 +10,38 @@ impl Task {
             // A batch of a key that was closed meanwhile has nobody to tell.
             let Some(key) = self.keys.get_mut(&id) else { return };
             match change {
-                Change::Begin => key.epoch += 1,
+                Change::Begin => {
+                    key.epoch += 1;
+                    self.store.clear_strangers(id);
+                }
                 Change::Marks(read) => marks = Some(Arc::new(*read)),
                 Change::Upsert(digest) => {
                     let epoch = key.epoch;
                     let kind = key.name.kind.clone();
-                    key.version =
-                        key.version.max(if key.synced { number(digest.resource_version()) } else { None });
+                    key.version = key.version.max(if key.synced > 0 {
+                        number(digest.resource_version())
+                    } else {
+                        None
+                    });
                     self.identify(id, kind, &digest, marks.take());
                     if self.store.upsert(id, epoch, digest.clone()) {
+                        self.adopt(id, &digest);
                         self.touch(&digest);
                     }
                 }
-                Change::Gone(uid) => {
+                Change::Stranger { uid, owner } => self.stranger(id, uid, owner),
+                Change::Gone { uid, owner } => {
+                    if let Some(owner) = owner {
+                        self.store.remove_stranger(id, owner, uid);
+                    }
                     if let Some(digest) = self.store.remove(id, uid) {
                         self.note_last(&digest);
                         self.touch(&digest);
+                        self.disown(uid);
                     }
                 }
                 Change::Version(version) => key.version = key.version.max(number(&version)),
-                Change::Synced => self.synced(id),
+                Change::Synced(serial) => self.synced(id, serial),
                 Change::Gap(error) => self.gap(id, error),
                 Change::Contact => {
                     if key.gap.take().is_some() {
@@ -67,25 +79,35 @@ impl Task {
             watched.last = Some(before.clone());
         }
         if watched.uid != Some(uid) {
-            if let Some(before) = watched.uid.replace(uid) {
+            let before = watched.uid.replace(uid);
+            if let Some(before) = before {
                 self.target_of.remove(before, &target);
             }
             self.target_of.insert(uid, target);
+            if let Some(before) = before {
+                self.disown(before);
+            }
+            if !kstatus::generated_kinds(digest.kind()).is_empty() {
+                self.own(uid);
+            }
         }
     }
 
-    pub(super) fn synced(&mut self, id: u32) {
+    pub(super) fn synced(&mut self, id: u32, serial: u64) {
         let Some(key) = self.keys.get_mut(&id) else { return };
-        key.synced = true;
+        key.synced = serial;
         key.gap = None;
-        if self.trials.contains_key(&id) {
+        if self.trials.get(&id).is_some_and(|trial| trial.serial <= serial) {
             self.granted(id);
         }
         let Some(key) = self.keys.get(&id) else { return };
         let epoch = key.epoch;
         for digest in self.store.sweep(id, epoch) {
             self.touch(&digest);
+            digest.uid().into_iter().for_each(|uid| self.disown(uid));
         }
+        self.store.trim();
+        self.go_on(id);
         self.mark_key(id);
         self.check_sync();
     }
@@ -99,6 +121,7 @@ impl Task {
         };
         key.gap = Some(Arc::new(error));
         self.tell_gap(id, &gap);
+        self.go_on(id);
         self.mark_key(id);
         self.check_sync();
     }

@@ -26,7 +26,7 @@ impl Task {
         let concerned: Vec<ObjectId> = self
             .targets
             .iter()
-            .filter(|(_, watched)| watched.key == Some(id) || watched.child_keys.contains(&id))
+            .filter(|(_, watched)| watched.key == Some(id) || watched.looks_into(id))
             .map(|(target, _)| target.clone())
             .collect();
         concerned.iter().for_each(|target| self.mark(target));
@@ -36,7 +36,7 @@ impl Task {
         let concerned: HashSet<u32> = self
             .targets
             .values()
-            .filter(|watched| watched.key == Some(key) || watched.child_keys.contains(&key))
+            .filter(|watched| watched.key == Some(key) || watched.looks_into(key))
             .flat_map(|watched| watched.subscribers.iter().copied())
             .collect();
         for id in concerned {
@@ -74,7 +74,9 @@ impl Task {
         }
         match watched.uid.and_then(|uid| self.store.get(uid)) {
             Some(digest) => Presence::Present(digest.clone()),
-            None if key.synced => Presence::Absent { as_of: key.version, last: watched.last.clone() },
+            None if key.synced >= watched.serial => {
+                Presence::Absent { as_of: key.version, last: watched.last.clone() }
+            }
             None => key.gap.clone().map_or(Presence::Pending, Presence::Unknown),
         }
     }
@@ -82,8 +84,11 @@ impl Task {
     pub(super) fn state(&self, target: &ObjectId) -> Option<TargetState> {
         let watched = self.targets.get(target)?;
         let gap = watched.key.and_then(|id| self.keys.get(&id)).and_then(|key| key.gap.clone());
-        let known = |id: &u32| self.keys.get(id).is_some_and(|key| key.synced || key.stopped.is_some());
-        let children = (!watched.child_keys.is_empty() && watched.child_keys.iter().all(known))
+        let known = |lease: &Lease| {
+            self.keys.get(&lease.key).is_none_or(|key| key.synced >= lease.serial || key.stopped.is_some())
+        };
+        let all = watched.child_kinds.is_empty() && watched.child_keys.iter().all(known);
+        let children = (all && !watched.child_keys.is_empty())
             .then(|| watched.uid.map_or_else(Vec::new, |uid| self.store.descendants(uid)));
         Some(TargetState { presence: self.presence(watched), marks: watched.marks.clone(), children, gap })
     }

@@ -45,19 +45,21 @@ impl Task {
 
     /// Lets one key observe these names.
     pub(super) fn assign(&mut self, resource: &Resource, means: Means, names: &Names) {
-        let mut interest = Interest::default();
+        let mut wanted = wanted::Names::new();
         let mut covered = Vec::new();
         for (namespace, names) in names {
-            let of_namespace = interest.names.entry((**namespace).into()).or_default();
+            let of_namespace = wanted.entry((**namespace).into()).or_default();
             for name in names {
                 of_namespace.insert((**name).into());
                 covered.push(ObjectId::new(resource.group_kind().clone(), namespace, name));
             }
         }
-        let key = self.lease(resource, means, &interest, covered.len());
+        let interest = Interest { names: Arc::new(wanted), ..Interest::default() };
+        let lease = self.lease(resource, means, &interest, covered.len());
         for target in covered {
             if let Some(watched) = self.targets.get_mut(&target) {
-                watched.key = Some(key);
+                watched.key = Some(lease.key);
+                watched.serial = lease.serial;
             }
         }
     }
@@ -69,7 +71,7 @@ impl Task {
         means: Means,
         interest: &Interest,
         leases: usize,
-    ) -> u32 {
+    ) -> Lease {
         let kind = resource.group_kind().clone();
         let name = KeyName { kind, version: resource.version().into(), means };
         if let Some(id) = self.key_names.get(&name).copied()
@@ -77,12 +79,15 @@ impl Task {
         {
             key.leases += leases;
             self.lingering.retain(|(_, lingering)| *lingering != id);
-            let widened = key.interest.send_if_modified(|mine| mine.widen(interest));
-            key.synced &= !widened;
-            return id;
+            if key.interest.send_if_modified(|mine| mine.widen(interest)) {
+                self.again.remove(&id);
+            }
+            let serial = key.interest.borrow().serial;
+            return Lease { key: id, serial };
         }
         let id = self.next_id();
-        let (sender, receiver) = watch::channel(interest.clone());
+        let first = Interest { serial: 1, ..interest.clone() };
+        let (sender, receiver) = watch::channel(first);
         let task = self.start(id, resource, &name.means, receiver);
         self.key_names.insert(name.clone(), id);
         let key = Key {
@@ -91,13 +96,14 @@ impl Task {
             task,
             leases,
             epoch: 0,
-            synced: false,
+            synced: 0,
+            asked_again: None,
             version: None,
             gap: None,
             stopped: None,
         };
         self.keys.insert(id, key);
-        id
+        Lease { key: id, serial: 1 }
     }
 
     pub(super) fn start(
@@ -126,6 +132,7 @@ impl Task {
             scope,
             content,
             interest,
+            owners: self.owners.subscribe(),
             hub: self.to_hub.clone(),
         };
         let streaming = !self.no_streaming.contains(resource.group_kind());
@@ -161,44 +168,12 @@ impl Task {
         key.task.abort();
         self.key_names.remove(&key.name);
         self.lingering.retain(|(_, lingering)| *lingering != id);
+        self.again.remove(&id);
         for digest in self.store.drop_key(id) {
             self.touch(&digest);
+            digest.uid().into_iter().for_each(|uid| self.disown(uid));
         }
-    }
-
-    pub(super) fn children(&mut self, subscriber: u32, target: &ObjectId, wanted: bool) {
-        let Some(watched) = self.targets.get_mut(target) else { return };
-        if !wanted {
-            watched.curious.remove(&subscriber);
-            if watched.curious.is_empty() {
-                std::mem::take(&mut watched.child_keys).into_iter().for_each(|key| self.release(key));
-            }
-            return;
-        }
-        if !watched.curious.insert(subscriber) || !watched.child_keys.is_empty() {
-            return;
-        }
-        let (version, width) = (watched.version.clone(), watched.width);
-        let parent = kind_of(target.group_kind(), version.as_deref().unwrap_or_default());
-        let generated = kstatus::generated_kinds(&parent);
-        let mut generated_by: Vec<Box<str>> = vec![target.kind().into()];
-        generated_by.extend(generated.iter().map(|(_, kind)| Box::from(*kind)));
-        let interest = Interest { generated_by, ..Interest::default() };
-        let mut keys = Vec::new();
-        for (group, kind) in generated {
-            let Some(resource) = self.cluster.resource(&GroupKind::new(*group, *kind), None) else {
-                continue;
-            };
-            let means = Means::Watch(match width {
-                Width::Cluster => Scope::Cluster,
-                Width::Fitting | Width::Namespaces => Scope::Namespace(target.namespace().into()),
-            });
-            keys.push(self.lease(&resource, means, &interest, 1));
-        }
-        if let Some(watched) = self.targets.get_mut(target) {
-            watched.child_keys = keys;
-        }
-        self.mark(target);
+        self.store.trim();
     }
 
     pub(super) fn start_probe(&mut self) {

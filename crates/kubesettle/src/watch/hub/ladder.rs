@@ -2,6 +2,13 @@
 
 use super::*;
 
+/// A denied look that is tried again, and the serial of the interest that covers its targets.
+#[derive(Debug)]
+pub(super) struct Trial {
+    pub(super) denied: Denied,
+    pub(super) serial: u64,
+}
+
 /// A look that was denied, with the targets that it would have covered.
 #[derive(Debug, Clone)]
 pub(super) struct Denied {
@@ -16,7 +23,7 @@ impl Task {
         let name = key.name.clone();
         if let Some(trial) = self.trials.remove(&id) {
             self.close(id);
-            return self.deny(trial);
+            return self.deny(trial.denied);
         }
         let targets: Vec<ObjectId> = self
             .targets
@@ -31,6 +38,7 @@ impl Task {
                 }
                 self.mark(target);
             }
+            self.go_on(id);
             self.close(id);
             self.probe.get_or_insert((Instant::now() + PROBE.0, PROBE.0));
             self.check_sync();
@@ -60,6 +68,7 @@ impl Task {
             if let Some(key) = self.keys.get_mut(&id) {
                 key.stopped = Some(Arc::new(error));
             }
+            self.go_on(id);
             self.mark_key(id);
             self.check_sync();
             return;
@@ -94,19 +103,26 @@ impl Task {
             {
                 self.key_names.remove(&denied.name);
             }
-            let mut interest = Interest::default();
+            let mut wanted = wanted::Names::new();
             for target in &denied.targets {
-                let names = interest.names.entry(target.namespace().into()).or_default();
+                let names = wanted.entry(target.namespace().into()).or_default();
                 names.insert(target.name().into());
             }
-            let id = self.lease(&resource, denied.name.means.clone(), &interest, denied.targets.len());
-            self.trials.insert(id, denied);
+            let interest = Interest { names: Arc::new(wanted), ..Interest::default() };
+            let Lease { key, serial } =
+                self.lease(&resource, denied.name.means.clone(), &interest, denied.targets.len());
+            self.trials.insert(key, Trial { denied, serial });
+            if self.keys.get(&key).is_some_and(|key| key.synced >= serial) {
+                self.granted(key);
+            }
         }
     }
 
     /// A look that had been denied is allowed now: its targets are observed by it from here on.
     pub(super) fn granted(&mut self, id: u32) {
-        let Some(Denied { name, targets }) = self.trials.remove(&id) else { return };
+        let Some(Trial { denied: Denied { name, targets }, serial }) = self.trials.remove(&id) else {
+            return;
+        };
         let width = name.means.width();
         for target in &targets {
             let narrower = |key: &Key| key.stopped.is_some() || key.name.means.width() < width;
@@ -119,6 +135,7 @@ impl Task {
                 continue;
             }
             watched.uid = None;
+            watched.serial = serial;
             if let Some(narrow) = watched.key.replace(id) {
                 self.release(narrow);
             }

@@ -9,18 +9,20 @@
 //! | `subscribers` | who wants what |
 //! | `keys` | which loops run, who leases them, kinds that are not served |
 //! | `changes` | what the loops tell: objects, gaps |
+//! | `children` | what targets generated: whose it is, and which watches show it |
 //! | `ladder` | what may not be watched, and trying it again |
 //! | `lives` | which targets an object is |
 //! | `deliver` | from changed objects to the subscribers they concern |
 
 mod changes;
+mod children;
 mod deliver;
 mod keys;
 mod ladder;
 mod lives;
 mod subscribers;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,7 +34,7 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use ladder::Denied;
+use ladder::{Denied, Trial};
 use lives::Lives;
 
 use crate::cluster::{Cluster, Content, Resource, Scope};
@@ -40,7 +42,8 @@ use crate::error::{ApiError, ErrorClass};
 use crate::id::{GroupKind, ObjectId};
 use crate::watch::scope::{self, Means, Names, Width};
 use crate::watch::store::Store;
-use crate::watch::stream::{Batch, Change, Interest, Loop};
+use crate::watch::stream::{Batch, Change, Loop};
+use crate::watch::wanted::{self, Interest, Owners};
 use crate::watch::{Gap, Marks, Presence, Target, TargetState, Update, until};
 
 /// How long a key stays open after its last lease.
@@ -78,7 +81,10 @@ struct Key {
     task: AbortHandle,
     leases: usize,
     epoch: u32,
-    synced: bool,
+    /// The serial of the interest that was answered last; 0 before the first answer.
+    synced: u64,
+    /// When its whole state was last asked for because objects turned out to be ours.
+    asked_again: Option<Instant>,
     version: Option<u64>,
     gap: Option<Arc<ApiError>>,
     /// Set when the loop is over and nothing narrower is left to try.
@@ -91,6 +97,8 @@ struct Watched {
     width: Width,
     /// The key that observes it; `None` while its kind is not served.
     key: Option<u32>,
+    /// The serial of the key's interest from which on it covers this target.
+    serial: u64,
     uid: Option<Uid>,
     marks: Option<Arc<Marks>>,
     /// Its last state, once it is gone.
@@ -98,7 +106,24 @@ struct Watched {
     subscribers: Vec<u32>,
     /// Who wants its children.
     curious: HashSet<u32>,
-    child_keys: Vec<u32>,
+    child_keys: Vec<Lease>,
+    /// Generated kinds whose watch is still to be leased: owners before what they own.
+    child_kinds: &'static [(&'static str, &'static str)],
+}
+
+impl Watched {
+    /// True when this key shows what the target generated.
+    fn looks_into(&self, key: u32) -> bool {
+        self.child_keys.iter().any(|lease| lease.key == key)
+    }
+}
+
+/// The use of a key.
+#[derive(Debug, Clone, Copy)]
+struct Lease {
+    key: u32,
+    /// The serial of the key's interest from which on it covers what was asked for.
+    serial: u64,
 }
 
 #[derive(Debug)]
@@ -137,7 +162,8 @@ pub(super) struct Task {
     keys: HashMap<u32, Key>,
     key_names: HashMap<KeyName, u32>,
     next_id: u32,
-    targets: HashMap<ObjectId, Watched>,
+    /// Boxed, so that the table's empty places are small.
+    targets: HashMap<ObjectId, Box<Watched>>,
     /// Which target an object is.
     target_of: Lives,
     subscribers: HashMap<u32, Subscriber>,
@@ -146,7 +172,13 @@ pub(super) struct Task {
     lingering: Vec<(Instant, u32)>,
     denied: Vec<(Instant, Denied)>,
     /// Keys by which something denied is tried again.
-    trials: HashMap<u32, Denied>,
+    trials: HashMap<u32, Trial>,
+    /// Everything of ours that may have generated something.
+    owners: watch::Sender<Owners>,
+    /// New objects whose owner is not known yet, with the end of the time it may take to appear.
+    limbo: VecDeque<(Instant, u32, Uid)>,
+    /// Keys whose whole state is to be asked for again.
+    again: HashMap<u32, Instant>,
     probe: Option<(Instant, Duration)>,
     probing: bool,
 }
@@ -173,6 +205,9 @@ impl Task {
             lingering: Vec::new(),
             denied: Vec::new(),
             trials: HashMap::new(),
+            owners: watch::Sender::new(Owners::default()),
+            limbo: VecDeque::new(),
+            again: HashMap::new(),
             probe: None,
             probing: false,
         }
@@ -183,6 +218,8 @@ impl Task {
         loop {
             let linger = self.lingering.iter().map(|(at, _)| *at).min();
             let denied = self.denied.iter().map(|(at, _)| *at).min();
+            let limbo = self.limbo.front().map(|(at, _, _)| *at);
+            let again = self.again.values().min().copied();
             let probe = self.probe.map(|(at, _)| at).filter(|_| !self.probing);
             tokio::select! {
                 request = self.requests.recv() => match request {
@@ -198,6 +235,8 @@ impl Task {
                 }
                 () = until(linger) => self.close_lingering(),
                 () = until(denied) => self.retry_denied(),
+                () = until(limbo) => self.end_limbo(),
+                () = until(again) => self.ask_again(),
                 () = until(probe) => self.start_probe(),
             }
             self.deliver();

@@ -29,17 +29,19 @@ impl Task {
             }
             let entry = self.targets.entry(target.clone()).or_insert_with(|| {
                 fresh.push(target.clone());
-                Watched {
+                Box::new(Watched {
                     version,
                     width,
                     key: None,
+                    serial: 0,
                     uid: None,
                     marks: None,
                     last: None,
                     subscribers: Vec::new(),
                     curious: HashSet::new(),
                     child_keys: Vec::new(),
-                }
+                    child_kinds: &[],
+                })
             });
             entry.subscribers.push(id);
             new.push(target);
@@ -74,16 +76,17 @@ impl Task {
         let Some(watched) = self.targets.get_mut(target) else { return };
         watched.subscribers.retain(|other| *other != id);
         watched.curious.remove(&id);
-        let children =
-            if watched.curious.is_empty() { std::mem::take(&mut watched.child_keys) } else { Vec::new() };
-        children.into_iter().for_each(|key| self.release(key));
-        let nobody = |watched: &&Watched| watched.subscribers.is_empty();
-        if self.targets.get(target).filter(nobody).is_none() {
+        if watched.curious.is_empty() {
+            self.release_children(target);
+        }
+        if self.targets.get(target).is_none_or(|watched| !watched.subscribers.is_empty()) {
             return;
         }
-        let Some(Watched { uid, key, .. }) = self.targets.remove(target) else { return };
+        let Some(watched) = self.targets.remove(target) else { return };
+        let Watched { uid, key, .. } = *watched;
         if let Some(uid) = uid {
             self.target_of.remove(uid, target);
+            self.disown(uid);
         }
         if let Some(key) = key {
             self.release(key);

@@ -1,0 +1,210 @@
+//! What targets generated: whose it is, and which watches show it.
+//!
+//! An object is *ours* when its owners lead to a target. Owners are watched before what they own, so
+//! that a list can be told apart in one go: of what is ours the digest is kept, of others the edge to
+//! their owner. When an edge turns out to be ours after all, the whole state of its key is asked for
+//! once more.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use kstatus::{Digest, Uid};
+use tokio::time::Instant;
+
+use super::{Lease, Task, kind_of};
+use crate::cluster::Scope;
+use crate::id::{GroupKind, ObjectId};
+use crate::watch::scope::{Means, Width};
+use crate::watch::wanted::{Interest, LIMBO};
+
+/// How long to collect what turns out to be ours before it is asked for.
+const COLLECT: Duration = Duration::from_secs(1);
+/// The least time between two such questions about one key.
+const AGAIN: Duration = Duration::from_secs(5);
+
+impl Task {
+    pub(super) fn children(&mut self, subscriber: u32, target: &ObjectId, wanted: bool) {
+        let Some(watched) = self.targets.get_mut(target) else { return };
+        if !wanted {
+            watched.curious.remove(&subscriber);
+            if watched.curious.is_empty() {
+                self.release_children(target);
+            }
+            return;
+        }
+        if !watched.curious.insert(subscriber) || !watched.child_keys.is_empty() {
+            return;
+        }
+        watched.child_kinds = kstatus::generated_kinds(&kind_of(target.group_kind(), ""));
+        self.lease_next(target);
+        self.mark(target);
+    }
+
+    pub(super) fn release_children(&mut self, target: &ObjectId) {
+        let Some(watched) = self.targets.get_mut(target) else { return };
+        watched.child_kinds = &[];
+        std::mem::take(&mut watched.child_keys).into_iter().for_each(|lease| self.release(lease.key));
+    }
+
+    /// A key is known or will not be soon: whoever waited for that leases the next one.
+    pub(super) fn go_on(&mut self, key: u32) {
+        let waiting = self.targets.iter().filter(|(_, watched)| {
+            !watched.child_kinds.is_empty() && watched.child_keys.last().is_some_and(|lease| lease.key == key)
+        });
+        let waiting: Vec<ObjectId> = waiting.map(|(target, _)| target.clone()).collect();
+        waiting.iter().for_each(|target| self.lease_next(target));
+    }
+
+    /// Leases the keys of generated kinds up to the first that is not known yet.
+    fn lease_next(&mut self, target: &ObjectId) {
+        let generated = kstatus::generated_kinds(&kind_of(target.group_kind(), ""));
+        let mut generated_by: Vec<Box<str>> = vec![target.kind().into()];
+        generated_by.extend(generated.iter().map(|(_, kind)| Box::from(*kind)));
+        let interest = Interest { generated_by, ..Interest::default() };
+        loop {
+            let Some(watched) = self.targets.get_mut(target) else { return };
+            let [(group, kind), rest @ ..] = watched.child_kinds else { return };
+            watched.child_kinds = rest;
+            let width = watched.width;
+            let Some(resource) = self.cluster.resource(&GroupKind::new(*group, *kind), None) else {
+                continue;
+            };
+            let means = Means::Watch(match width {
+                Width::Cluster => Scope::Cluster,
+                Width::Fitting | Width::Namespaces => Scope::Namespace(target.namespace().into()),
+            });
+            let lease = self.lease(&resource, means, &interest, 1);
+            if let Some(watched) = self.targets.get_mut(target) {
+                watched.child_keys.push(lease);
+            }
+            if !self.is_decided(lease) {
+                return;
+            }
+        }
+    }
+
+    fn is_decided(&self, lease: Lease) -> bool {
+        let Some(key) = self.keys.get(&lease.key) else { return true };
+        key.synced >= lease.serial || key.stopped.is_some() || key.gap.is_some()
+    }
+
+    /// Takes note of a new state: is it ours, and what did it generate itself?
+    pub(super) fn adopt(&mut self, key: u32, digest: &Digest) {
+        let (Some(uid), Some(owner)) = (digest.uid(), digest.controller()) else { return };
+        if self.is_owner(owner) {
+            if !kstatus::generated_kinds(digest.kind()).is_empty() {
+                self.own(uid);
+            }
+        } else if !self.is_named(key, digest) {
+            self.limbo.push_back((Instant::now() + LIMBO, key, uid));
+        }
+    }
+
+    fn is_owner(&self, uid: Uid) -> bool {
+        self.owners.borrow().contains(&uid)
+    }
+
+    fn is_named(&self, key: u32, digest: &Digest) -> bool {
+        let interest = self.keys.get(&key).map(|key| key.interest.borrow());
+        interest.is_some_and(|wanted| wanted.named(digest.namespace().unwrap_or_default(), digest.name()))
+    }
+
+    /// An object of ours may have generated others: those are ours too.
+    pub(super) fn own(&mut self, uid: Uid) {
+        let mut open = vec![uid];
+        while let Some(uid) = open.pop() {
+            if !self.owners.send_if_modified(|owners| owners.insert(uid)) {
+                continue;
+            }
+            for key in self.store.with_strangers_of(uid) {
+                self.wants_again(key, uid);
+            }
+            let parents = |child: &&Arc<Digest>| !kstatus::generated_kinds(child.kind()).is_empty();
+            open.extend(self.store.children(uid).filter(parents).filter_map(|child| child.uid()));
+        }
+    }
+
+    /// The opposite of [`own`](Self::own), for an object that is gone or that nobody wants any more.
+    pub(super) fn disown(&mut self, uid: Uid) {
+        if self.is_target(uid) || self.store.get(uid).is_some() && self.leads_to_target(uid) {
+            return;
+        }
+        let mut open = vec![uid];
+        while let Some(uid) = open.pop() {
+            let had = self.owners.send_if_modified(|owners| owners.remove(&uid));
+            if had {
+                open.extend(self.store.children(uid).filter_map(|child| child.uid()));
+            }
+        }
+    }
+
+    fn is_target(&self, uid: Uid) -> bool {
+        self.target_of.of(uid).next().is_some()
+    }
+
+    fn leads_to_target(&self, uid: Uid) -> bool {
+        let Some(digest) = self.store.get(uid) else { return false };
+        self.store.lineage(digest).iter().any(|uid| self.is_target(*uid))
+    }
+
+    /// An object of which only the owner is to be kept, if that.
+    pub(super) fn stranger(&mut self, key: u32, uid: Uid, owner: Option<Uid>) {
+        let ours = owner.is_some_and(|owner| self.is_owner(owner));
+        if !ours && let Some(digest) = self.store.remove(key, uid) {
+            self.touch(&digest);
+            self.disown(uid);
+        }
+        let Some(owner) = owner else { return };
+        if self.store.of(key, uid).is_none() {
+            self.store.add_stranger(key, owner, uid);
+        }
+        // The loop did not know yet: what it has just seen was not digested.
+        if ours {
+            self.wants_again(key, owner);
+        }
+    }
+
+    /// Lets go of what was new and whose owner has not appeared.
+    pub(super) fn end_limbo(&mut self) {
+        let now = Instant::now();
+        while let Some((_, key, uid)) = self.limbo.pop_front_if(|(at, _, _)| *at <= now) {
+            let Some(digest) = self.store.of(key, uid).cloned() else { continue };
+            let owner = digest.controller();
+            if !self.is_named(key, &digest) && !owner.is_some_and(|owner| self.is_owner(owner)) {
+                self.stranger(key, uid, owner);
+            }
+        }
+        if self.limbo.capacity() / 4 > self.limbo.len() {
+            self.limbo.shrink_to(self.limbo.len() * 2);
+        }
+        self.store.trim();
+    }
+
+    /// The state of a key is to be told again, for what this owner generated.
+    fn wants_again(&mut self, id: u32, owner: Uid) {
+        let Some(key) = self.keys.get(&id) else { return };
+        let now = Instant::now();
+        let due = key.asked_again.map_or(now, |last| last + AGAIN).max(now + COLLECT);
+        self.again.entry(id).or_insert(due);
+        let serial = key.interest.borrow().serial + 1;
+        let mut line = vec![owner];
+        line.extend(self.store.get(owner).into_iter().flat_map(|digest| self.store.lineage(digest)));
+        for target in line.into_iter().flat_map(|uid| self.target_of.of(uid)) {
+            let Some(watched) = self.targets.get_mut(target) else { continue };
+            let leases = watched.child_keys.iter_mut().filter(|lease| lease.key == id);
+            leases.for_each(|lease| lease.serial = serial);
+        }
+    }
+
+    pub(super) fn ask_again(&mut self) {
+        let now = Instant::now();
+        let due: Vec<u32> = self.again.iter().filter(|(_, at)| **at <= now).map(|(key, _)| *key).collect();
+        for id in due {
+            self.again.remove(&id);
+            if let Some(key) = self.keys.get_mut(&id) {
+                key.asked_again = Some(now);
+                key.interest.send_modify(|interest| interest.serial += 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Bytes that live once everything has been told.
+
+use std::time::Duration;
+
+use crate::world::{World, deployment, named_pod, pod, replica_set, subscribe, synced, web, with_children};
+use crate::{alone, live};
+
+/// Per object, rounded up.
+fn each(before: usize, after: usize, count: usize) -> usize {
+    after.saturating_sub(before).div_ceil(count)
+}
+
+#[tokio::test(start_paused = true)]
+async fn ten_wanted_pods_among_a_hundred_thousand_of_others_cost_what_ten_cost() {
+    let _alone = alone();
+    let world = World::new();
+    world.fill("pods", 100_010, |number| pod(number, number / 10, 1));
+    let hub = world.hub().await;
+    let before = live();
+    let mut view = subscribe(&hub, (0..10).map(|number| named_pod(number * 10_000))).await;
+    synced(&mut view).await;
+    let kept = live().saturating_sub(before);
+    println!("{kept} B");
+    assert!(kept < 64 << 10, "{kept} B");
+    assert_eq!(world.asked(), ["watch pods"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_others_generated_costs_at_most_a_hundred_bytes() {
+    const SETS: usize = 10_000;
+    const PODS: usize = 100_000;
+    let _alone = alone();
+    let world = World::new();
+    world.fill("deployments", 10, deployment);
+    world.fill("replicasets", SETS, |number| replica_set(number, number));
+    world.fill("pods", PODS, |number| pod(number, number / 10, 1));
+    let hub = world.hub().await;
+    let mut view = subscribe(&hub, (0..10).map(web)).await;
+    synced(&mut view).await;
+    let before = live();
+    with_children(&mut view, (0..10).map(web)).await;
+    let stranger = each(before, live(), SETS + PODS);
+    println!("{stranger} B for each stranger");
+    assert!(stranger <= 100, "{stranger} B");
+    assert_eq!(world.asked(), ["watch deployments", "watch replicasets", "watch pods"]);
+
+    for target in (0..10).map(web) {
+        view.children(target, false).await.unwrap();
+    }
+    tokio::time::sleep(Duration::from_secs(11)).await;
+    let left = live().saturating_sub(before);
+    assert!(left < 64 << 10, "{left} B are left when nobody looks any more");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_settled_object_of_ours_costs_at_most_four_hundred_bytes() {
+    const TARGETS: usize = 1_000;
+    const PODS: usize = 10_000;
+    let _alone = alone();
+    let world = World::new();
+    world.fill("deployments", TARGETS, deployment);
+    world.fill("replicasets", TARGETS, |number| replica_set(number, number));
+    world.fill("pods", PODS, |number| pod(number, number / 10, 1));
+    let hub = world.hub().await;
+    let before = live();
+    let mut view = subscribe(&hub, (0..TARGETS).map(web)).await;
+    synced(&mut view).await;
+    let targets = live();
+    with_children(&mut view, (0..TARGETS).map(web)).await;
+    let all = live();
+    let (target, child) = (each(before, targets, TARGETS), each(targets, all, TARGETS + PODS));
+    println!("{target} B for each target, {child} B for each child");
+    assert!(child <= 400, "{child} B for each child");
+    assert!(target <= 1_200, "{target} B for each target, with its name, leases and subscriber");
+    assert_eq!(world.asked(), ["watch deployments", "watch replicasets", "watch pods"]);
+}
