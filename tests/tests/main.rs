@@ -39,6 +39,7 @@ mod output;
 mod real_life;
 mod records;
 mod refusals;
+mod removal;
 mod rights;
 mod saved_plans;
 mod scale;
@@ -71,6 +72,7 @@ fn main() {
         records::tests(),
         saved_plans::tests(),
         refusals::tests(),
+        removal::tests(),
         interrupt::tests(),
         kapply_parity::tests(),
         connection::tests(),

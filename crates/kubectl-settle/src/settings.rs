@@ -272,6 +272,7 @@ impl Layers<'_> {
         let allow = allow.collect::<Result<Vec<_>, _>>().map_err(|error| usage(&error))?;
         // kapply has no guard, and its scripts do not expect one.
         let as_kapply = self.1 == Role::Kapply;
+        let allow = if as_kapply { ProtectedKind::ALL.to_vec() } else { allow };
         let otherwise = if as_kapply { PruneMax::All } else { PruneMax::Default };
         let tracking = Tracking {
             policy,

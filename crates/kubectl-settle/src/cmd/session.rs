@@ -60,7 +60,11 @@ impl Job<'_> {
         let cluster = contact::connect(config, &mut signals)
             .await
             .map_err(|error| input::stop(self.subject, &manifests, error))?;
-        let mut wanted = prepare(&cluster, manifests, &resolving, &GraphOptions::default())
+        let order = match self.operation {
+            Operation::Destroy => GraphOptions::removal(),
+            Operation::Apply | Operation::Status => GraphOptions::default(),
+        };
+        let mut wanted = prepare(&cluster, manifests, &resolving, &order)
             .map_err(|error| Stop::Input { problems: error.into_problems(), besides: None })?;
         let mut options = self.options.clone();
         options.watch = SubscribeOptions::in_scope(self.subject.scope.clone());

@@ -4,6 +4,7 @@ use std::collections::{BinaryHeap, HashMap};
 use super::backend::Backends;
 use super::cycle::{self, CycleProblems};
 use super::kinds::sort_key;
+use super::removal;
 use super::{Adjacency, Edge, EdgeOrigin, External, Gate, Graph};
 use crate::id::{GroupKind, ObjectId};
 use crate::manifest::{Object, RefKind, Scope};
@@ -14,11 +15,21 @@ use crate::manifest::{Object, RefKind, Scope};
 pub struct GraphOptions {
     /// Whether to infer edges from the bodies of objects. Default: yes.
     pub inferred: bool,
+    /// Whether the order is that of a removal: webhook configurations go first, and custom objects
+    /// before what may look after them. Default: no.
+    pub removal: bool,
 }
 
 impl Default for GraphOptions {
     fn default() -> Self {
-        Self { inferred: true }
+        Self { inferred: true, removal: false }
+    }
+}
+
+impl GraphOptions {
+    /// For objects that are to go.
+    pub fn removal() -> Self {
+        Self { removal: true, ..Self::default() }
     }
 }
 
@@ -39,7 +50,12 @@ impl Graph {
             }
         }
         let Finder { pairs, external, .. } = found;
-        Self::from_pairs(objects, priority, pairs, external)
+        if !options.removal {
+            return Self::from_pairs(objects, priority, pairs, external);
+        }
+        let first = Self::from_pairs(objects, priority.clone(), pairs.clone(), external.clone())?;
+        let more = removal::pairs(objects, &first.dependents);
+        Self::from_pairs(objects, priority, pairs.into_iter().chain(more).collect(), external)
     }
 
     /// The same nodes without any edge: what is left when their order cannot be known.

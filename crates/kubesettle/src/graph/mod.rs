@@ -18,6 +18,7 @@ mod build;
 mod cycle;
 mod kinds;
 mod order;
+mod removal;
 #[cfg(test)]
 mod tests;
 
@@ -50,12 +51,16 @@ pub enum EdgeOrigin {
     Inferred(RefKind),
     /// The other one is a workload behind the Service that the object's webhooks call.
     Backend,
+    /// The object's webhooks may be asked about the other one, or need it to answer. For removals.
+    Guard,
+    /// The other one may be part of what looks after the object. For removals.
+    Controller,
 }
 
 impl EdgeOrigin {
     /// Whether the user wrote it down (or Kubernetes demands it), so that it cannot be dropped.
     pub fn is_declared(self) -> bool {
-        !matches!(self, Self::Inferred(_) | Self::Backend)
+        !matches!(self, Self::Inferred(_) | Self::Backend | Self::Guard | Self::Controller)
     }
 }
 
@@ -69,6 +74,8 @@ impl fmt::Display for EdgeOrigin {
             Self::Mutation => "takes a value from",
             Self::Inferred(reference) => reference.words(),
             Self::Backend => "is answered by",
+            Self::Guard => "may be asked about",
+            Self::Controller => "may be looked after by",
         })
     }
 }

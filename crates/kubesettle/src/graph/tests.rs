@@ -124,7 +124,7 @@ fn bodies_give_edges_that_only_want_the_apply() {
             "rolebinding.rbac.authorization.k8s.io/b in shop grants role.rbac.authorization.k8s.io/r in shop [Applied]",
         ]
     );
-    let off = GraphOptions { inferred: false };
+    let off = GraphOptions { inferred: false, ..GraphOptions::default() };
     assert!(Graph::build(&objects, &off).unwrap().dependencies(0).is_empty());
 }
 
@@ -362,4 +362,36 @@ proptest! {
             _ => prop_assert!(false, "one arrangement has a cycle, the other has none"),
         }
     }
+}
+
+#[test]
+fn on_removal_webhooks_go_first_and_custom_objects_before_what_may_look_after_them() {
+    let crd = json!({"spec": {"group": "example.com", "names": {"kind": "Widget", "plural": "widgets"}}});
+    let objects = [
+        named("Namespace/ops", json!({})),
+        named("CustomResourceDefinition/widgets.example.com", crd),
+        named("Widget/ops/w", json!({})),
+        named("Deployment/ops/operator", json!({})),
+        named("ConfigMap/ops/after", json!({"depends-on": "example.com/namespaces/ops/Widget/w"})),
+        named("ClusterRole/rights", json!({})),
+        named("ValidatingWebhookConfiguration/hook", json!({})),
+    ];
+    let options = GraphOptions::removal();
+    let graph = Graph::build(&objects, &options).unwrap();
+    let way: Vec<String> =
+        graph.order().iter().rev().map(|node| objects[*node as usize].id().name().to_owned()).collect();
+    let at = |name: &str| way.iter().position(|known| known == name).unwrap();
+    for (first, then) in [
+        ("hook", "w"),
+        ("hook", "operator"),
+        ("after", "w"),
+        ("w", "operator"),
+        ("w", "rights"),
+        ("w", "widgets.example.com"),
+        ("operator", "ops"),
+    ] {
+        assert!(at(first) < at(then), "{first} before {then}: {way:?}");
+    }
+    assert!(at("operator") < at("widgets.example.com"), "by kapply's order of kinds: {way:?}");
+    assert!(graph.warnings().is_empty());
 }

@@ -94,6 +94,14 @@ const PROTECTED: [(ProtectedKind, &str, &str, &str, &str); 4] = [
 ];
 
 impl ProtectedKind {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::Namespace,
+        Self::CustomResourceDefinition,
+        Self::PersistentVolume,
+        Self::PersistentVolumeClaim,
+    ];
+
     /// The protected kind that this one is, if it is one.
     pub fn of(kind: &GroupKind) -> Option<Self> {
         PROTECTED.iter().find(|row| kind.is(row.1, row.2)).map(|row| row.0)
@@ -128,9 +136,10 @@ pub struct InvalidKind {
 }
 
 /// What else would go with an object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Holds {
     /// Nothing, or only objects of the set.
+    #[default]
     OnlyOurs,
     /// Something else, in words: `3 objects of others, such as pod/db-0`.
     Foreign(Box<str>),

@@ -22,11 +22,12 @@ use std::ops::Range;
 use crate::event::{Action, Operation, Skip};
 use crate::graph::Graph;
 use crate::id::{GroupKind, ObjectId};
-use crate::inventory::Fate;
+use crate::inventory::{Fate, Holds};
 use crate::manifest::Object;
 
 pub use recreate::{NeverRecreated, RECREATE, Recreate, trial};
 pub use saved::{Moved, Pin, SavedPlan};
+pub(crate) use tracked::protected;
 pub use tracked::{Refusal, Tracking};
 pub use wanted::Wanted;
 
@@ -98,6 +99,8 @@ pub struct Live {
     pub annotations: Vec<(&'static str, Box<str>)>,
     /// The kind it defines, when it is a CRD whose kind is served.
     pub defines: Option<GroupKind>,
+    /// What would go along with it; looked at only where that matters.
+    pub holds: Holds,
 }
 
 /// Whether a live object is there.

@@ -10,9 +10,10 @@ use crate::event::{Action, Operation, Skip};
 use crate::graph::{Graph, GraphOptions};
 use crate::id::ObjectId;
 use crate::inventory::{
-    Fate, GuardRefusal, Holds, Inventory, InventoryPolicy, OWNING_INVENTORY, PruneCandidate, PruneFilters,
-    PruneGuard, Strategy, can_apply, namespaces_in_use,
+    Fate, GuardRefusal, Inventory, InventoryPolicy, OWNING_INVENTORY, ProtectedKind, PruneCandidate,
+    PruneFilters, PruneGuard, Strategy, can_apply, namespaces_in_use,
 };
+use crate::manifest::Object;
 
 /// The annotation of the input that leaves a live object alone.
 const MUTATION: (&str, &str) = ("client.lifecycle.config.k8s.io/mutation", "ignore");
@@ -169,20 +170,49 @@ fn guard(
         .steps
         .iter()
         .filter(|step| step.decision == Decision::Go)
-        .map(|step| PruneCandidate { id: step.id().clone(), holds: holds(step.id(), inventory, live) })
+        .map(|step| PruneCandidate {
+            id: step.id().clone(),
+            holds: live.get(step.id()).map(|live| live.holds.clone()).unwrap_or_default(),
+        })
         .collect();
     guard.check(&going, inventory.entries().len()).map_err(Refusal::Guard)
 }
 
-/// What else a namespace, a CRD or a volume would take with it is not looked at yet: only what the
-/// set itself knows counts, and the guard asks for a word where that is not enough.
-fn holds(id: &ObjectId, inventory: &Inventory, live: &HashMap<ObjectId, Live>) -> Holds {
-    let _ = (id, inventory, live);
-    Holds::OnlyOurs
+/// The objects of protected kinds that a run would prune, as far as is known before its plan: what
+/// they hold has to be looked at.
+pub(crate) fn protected<'i>(
+    wanted: &Wanted,
+    inventory: &'i Inventory,
+    tracking: &Tracking,
+    live: &HashMap<ObjectId, Live>,
+) -> Vec<&'i ObjectId> {
+    if tracking.no_prune {
+        return Vec::new();
+    }
+    let in_input: HashSet<&ObjectId> =
+        wanted.objects.iter().map(Object::id).chain(wanted.invalid()).collect();
+    let namespaces = namespaces_in_use(in_input.iter().copied(), inventory.location());
+    let applied = BTreeSet::new();
+    let filters = PruneFilters {
+        id: inventory.id(),
+        policy: tracking.policy,
+        namespaces: &namespaces,
+        applied: &applied,
+    };
+    let is_asked = |id: &&ObjectId| {
+        let kind = ProtectedKind::of(id.group_kind());
+        kind.is_some_and(|kind| !tracking.guard.allow.contains(&kind))
+            && !in_input.contains(*id)
+            && live.get(*id).is_some_and(|found| match &found.state {
+                LiveState::Present(uid) => filters.check(id, uid, |key| found.annotation(key)).is_ok(),
+                _ => false,
+            })
+    };
+    inventory.entries().keys().filter(is_asked).collect()
 }
 
 pub(super) fn graph_of(steps: &[crate::manifest::Object]) -> (Graph, Vec<String>) {
-    match Graph::build(steps, &GraphOptions::default()) {
+    match Graph::build(steps, &GraphOptions::removal()) {
         Ok(graph) => {
             let warnings = graph.warnings().iter().map(ToString::to_string).collect();
             (graph, warnings)

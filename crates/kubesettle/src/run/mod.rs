@@ -19,6 +19,7 @@ mod compare;
 mod dispatch;
 mod emit;
 mod facts;
+mod holds;
 mod look;
 mod mutate;
 mod options;

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::dispatch::{Dispatcher, Parts, Remains, Stopping};
 use super::emit::Emitter;
+use super::holds;
 use super::options::RunOptions;
 use super::pin;
 use super::record::{Lock, Locked, Record, Stop};
@@ -27,7 +28,7 @@ use crate::event::{Action, Body, Counts, DryRun, Operation, Start, WarningSource
 use crate::id::{GroupKind, ObjectId};
 use crate::inventory::{Entries, Fate, OWNING_INVENTORY, Outcomes};
 use crate::manifest::{APPLY_TIME_MUTATION, DEPENDS_ON};
-use crate::plan::{Decision, Live, LiveState, Pin, Plan, SavedPlan, Step, Wanted};
+use crate::plan::{Decision, Live, LiveState, Pin, Plan, SavedPlan, Step, Wanted, protected};
 use crate::status::{Signal, Watcher};
 use crate::watch::{Closed, Hub, Presence, Target, until};
 
@@ -338,7 +339,7 @@ impl Session {
 
     async fn plan(&mut self, watcher: &Watcher, emit: &mut Emitter) -> Result<Plan, Stop> {
         let wanted = std::mem::take(&mut self.job.wanted);
-        let live = self.live(watcher);
+        let mut live = self.live(watcher);
         let plan = match &self.record {
             None => Plan::untracked(self.job.operation, wanted),
             Some(record) => {
@@ -351,6 +352,10 @@ impl Session {
                     emit.warn(WarningSource::Run, note).await;
                 }
                 let tracking = &self.job.options.tracking;
+                if self.job.operation == Operation::Apply {
+                    let asked = protected(&wanted, record.inventory(), tracking, &live);
+                    holds::look(&self.job.cluster, record.inventory(), asked, &mut live).await;
+                }
                 Plan::tracked(self.job.operation, wanted, record.inventory(), tracking, &live)
                     .map_err(|refusal| Stop { class: ExitClass::Refused, message: refusal.to_string() })?
             }
@@ -403,7 +408,7 @@ impl Session {
                     MARKS.into_iter().filter_map(|key| Some((key, Box::from(marks?.get(key)?)))).collect();
                 let crd = id.group_kind().is("apiextensions.k8s.io", "CustomResourceDefinition");
                 let defines = crd.then(|| kinds.get(id.name()).cloned()).flatten();
-                (id.clone(), Live { state, version, annotations, defines })
+                (id.clone(), Live { state, version, annotations, defines, ..Live::default() })
             })
             .collect()
     }

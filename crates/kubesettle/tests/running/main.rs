@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod crash;
+mod guard;
 mod mutation;
 mod order;
 mod recreate;
