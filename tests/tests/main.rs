@@ -23,6 +23,7 @@ macro_rules! tests {
     };
 }
 
+mod applysets;
 mod change;
 mod cli_utils;
 mod connection;
@@ -71,6 +72,7 @@ fn main() {
         scopes::tests(),
         records::tests(),
         saved_plans::tests(),
+        applysets::tests(),
         refusals::tests(),
         removal::tests(),
         interrupt::tests(),

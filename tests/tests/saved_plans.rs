@@ -138,9 +138,14 @@ fn a_saved_plan_holds_no_secret_and_names_its_input() {
 
 fn a_saved_plan_settles_its_flags() {
     let planned = Planned::new("flags");
-    for flag in
-        ["--set=other", "--force-conflicts", "--prune-max=3", "--cascade=orphan", "--field-manager=me"]
-    {
+    for flag in [
+        "--set=other",
+        "--force-conflicts",
+        "--prune-max=3",
+        "--cascade=orphan",
+        "--field-manager=me",
+        "--recreate=job",
+    ] {
         let done = planned.world.settle(&["apply", &planned.file, flag]).run();
         done.exits_with(2);
         assert!(done.stderr.contains("cannot be given with a plan"), "{flag}: {}", done.stderr);

@@ -12,7 +12,9 @@ use kubesettle::plan::SavedPlan;
 use kubesettle::run::RunOptions;
 use serde::{Deserialize, Serialize};
 
-use crate::args::{self, ApplyArgs, Cli, Command, DestroyArgs, InputArgs, PruneArgs, SetArgs, WriteArgs};
+use crate::args::{
+    self, ApplyArgs, Cli, Command, DestroyArgs, InputArgs, PruneArgs, RecreateArgs, SetArgs, WriteArgs,
+};
 use crate::exit::Failure;
 use crate::files;
 use crate::settings::{Input, Subject};
@@ -64,6 +66,8 @@ struct Flags {
     namespace: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     set: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    applyset: Option<String>,
     inventory_policy: String,
     skip_invalid: bool,
     rules: Vec<PathBuf>,
@@ -72,6 +76,7 @@ struct Flags {
     prune_max: Option<String>,
     prune_allow: Vec<String>,
     allow_empty: bool,
+    recreate: Vec<String>,
     cascade: String,
     field_manager: String,
     force_conflicts: bool,
@@ -136,6 +141,7 @@ impl Flags {
             input: subject.input.iter().map(place).collect(),
             namespace: subject.cluster.namespace.clone(),
             set: subject.set.name.clone(),
+            applyset: subject.set.applyset.clone(),
             inventory_policy: tracking.policy.word().to_owned(),
             skip_invalid: subject.skip_invalid,
             rules: subject.rules.clone(),
@@ -148,6 +154,7 @@ impl Flags {
             },
             prune_allow: tracking.guard.allow.iter().map(|kind| kind.as_str().to_owned()).collect(),
             allow_empty: tracking.allow_empty,
+            recreate: options.recreate.words().map(str::to_owned).collect(),
             cascade: options.delete.propagation.as_str().to_lowercase(),
             field_manager: options.apply.field_manager.clone(),
             force_conflicts: options.apply.force,
@@ -205,6 +212,7 @@ pub(crate) fn open(cli: &mut Cli) -> Result<Option<Agreed>, Failure> {
 fn settled_already(given: &ApplyArgs) -> Option<&'static str> {
     let flags = [
         ("--set", given.set.set.is_some()),
+        ("--applyset", given.set.applyset.is_some()),
         ("--inventory-policy", given.set.inventory_policy.is_some()),
         ("--skip-invalid", given.input.skip_invalid.is_some()),
         ("--rules", !given.input.rules.is_empty()),
@@ -212,6 +220,7 @@ fn settled_already(given: &ApplyArgs) -> Option<&'static str> {
         ("--prune-max", given.prune.prune_max.is_some()),
         ("--prune-allow", !given.prune.prune_allow.is_empty()),
         ("--allow-empty", given.prune.allow_empty.is_some()),
+        ("--recreate", !given.anew.recreate.is_empty()),
         ("--cascade", given.prune_propagation_policy.is_some()),
         ("--field-manager", given.write.field_manager.is_some()),
         ("--force-conflicts", given.write.force_conflicts.is_some()),
@@ -226,13 +235,19 @@ impl Flags {
         let wrong = |error: String| Failure::usage(format!("the plan has a flag that is wrong: {error}"));
         Ok(ApplyArgs {
             input: self.input(&given.input),
-            set: SetArgs { set: self.set, inventory_policy: Some(self.inventory_policy), ..given.set },
+            set: SetArgs {
+                set: self.set,
+                applyset: self.applyset,
+                inventory_policy: Some(self.inventory_policy),
+                ..given.set
+            },
             prune: PruneArgs {
                 no_prune: Some(self.no_prune),
                 prune_max: self.prune_max,
                 prune_allow: self.prune_allow,
                 allow_empty: Some(self.allow_empty),
             },
+            anew: RecreateArgs { recreate: self.recreate },
             write: WriteArgs {
                 force_conflicts: Some(self.force_conflicts),
                 field_manager: Some(self.field_manager),

@@ -81,6 +81,8 @@ pub(crate) struct Subject {
 pub(crate) struct Set {
     /// Its name, when one was given.
     pub(crate) name: Option<String>,
+    /// The parent of an ApplySet, when one was given.
+    pub(crate) applyset: Option<String>,
     /// There must be one: by its name, or by a template among the input.
     pub(crate) required: bool,
     /// What a run is about is what the set has on record, not the input.
@@ -89,6 +91,13 @@ pub(crate) struct Set {
     pub(crate) lock_timeout: Duration,
     /// Who we are, in its lock: user and host.
     pub(crate) me: (String, String),
+}
+
+impl Set {
+    /// It was named on the command line.
+    pub(crate) fn is_named(&self) -> bool {
+        self.name.is_some() || self.applyset.is_some()
+    }
 }
 
 /// One place objects are read from.
@@ -282,8 +291,9 @@ impl Layers<'_> {
             strict_needs: as_kapply,
         };
         Ok(Set {
+            required: as_kapply && set.applyset.is_none(),
             name: set.set,
-            required: as_kapply,
+            applyset: set.applyset,
             only: false,
             tracking,
             lock_timeout: self.limit(set.lock_timeout, "KUBESETTLE_LOCK_TIMEOUT")?.unwrap_or_default(),
@@ -315,7 +325,7 @@ impl Layers<'_> {
         if let Some(name) = args.directory {
             input.push(one_input(name, true)?);
         }
-        if input.is_empty() && !(set_suffices && set.name.is_some()) {
+        if input.is_empty() && !(set_suffices && set.is_named()) {
             input.push(Input::Stdin { asked: false });
         }
         if input.iter().filter(|one| matches!(one, Input::Stdin { .. })).count() > 1 {
@@ -371,7 +381,10 @@ impl Layers<'_> {
 
     fn status(&self, args: StatusArgs, cluster: ConfigOptions) -> Result<Status, Failure> {
         let watch = args.watch.unwrap_or(false);
-        let mut set = self.set(SetArgs { set: args.set, ..SetArgs::default() }, PruneArgs::default())?;
+        let mut set = self.set(
+            SetArgs { set: args.set, applyset: args.applyset, ..SetArgs::default() },
+            PruneArgs::default(),
+        )?;
         set.only = self.1 == Role::Kapply;
         let otherwise = if watch { Until::Forever } else { Until::Known };
         let mut subject = self.subject(args.input, cluster, set, true)?;

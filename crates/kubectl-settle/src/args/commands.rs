@@ -56,6 +56,10 @@ pub(crate) struct SetArgs {
     /// the context. (A template among the input, as kapply has it, does the same)
     #[arg(long, value_name = "NAME")]
     pub(crate) set: Option<String>,
+    /// Track the objects as an ApplySet, as kubectl --applyset does: its parent is this Secret, or
+    /// RESOURCE.GROUP/NAME such as configmaps/NAME
+    #[arg(long, value_name = "[RESOURCE[.GROUP]/]NAME", conflicts_with = "set")]
+    pub(crate) applyset: Option<String>,
     /// What may be done with objects of nobody or of another set: strict (nothing), adopt or
     /// force-adopt [default: strict]
     #[arg(long, value_name = "POLICY")]
@@ -164,6 +168,9 @@ pub(crate) struct StatusArgs {
     /// Show the objects of this set
     #[arg(long, value_name = "NAME")]
     pub(crate) set: Option<String>,
+    /// Show the members of this ApplySet, named as with apply
+    #[arg(long, value_name = "[RESOURCE[.GROUP]/]NAME", conflicts_with = "set")]
+    pub(crate) applyset: Option<String>,
     /// Go on showing changes until interrupted, or until the condition of --until is met
     #[arg(
         long, short, value_name = "BOOL",

@@ -15,7 +15,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use cluster::ClusterArgs;
 pub(crate) use commands::{
-    ApplyArgs, CompletionArgs, DestroyArgs, HelpArgs, InputArgs, PruneArgs, SetArgs, StatusArgs, WaitArgs,
+    ApplyArgs, CompletionArgs, DestroyArgs, HelpArgs, InputArgs, PruneArgs, RecreateArgs, SetArgs,
+    StatusArgs, WaitArgs,
 };
 pub(crate) use plan::{DiffArgs, PlanArgs, WriteArgs};
 pub(crate) use upkeep::{InitArgs, InventoryArgs, InventoryCommand, WhichArgs};

@@ -63,6 +63,9 @@ pub(crate) struct DiffArgs {
     /// Compare with the objects as the set of this name has them
     #[arg(long, value_name = "NAME")]
     pub(crate) set: Option<String>,
+    /// Compare with the objects as this ApplySet has them, named as with apply
+    #[arg(long, value_name = "[RESOURCE[.GROUP]/]NAME", conflicts_with = "set")]
+    pub(crate) applyset: Option<String>,
     #[command(flatten)]
     pub(crate) write: WriteArgs,
 }

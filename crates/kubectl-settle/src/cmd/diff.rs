@@ -7,10 +7,10 @@ use kubesettle::cluster::{ApplyParams, Cluster, Config, Resource};
 use kubesettle::error::{ApiError, ErrorClass, ExitClass};
 use kubesettle::graph::GraphOptions;
 use kubesettle::id::ObjectId;
-use kubesettle::inventory::OWNING_INVENTORY;
+use kubesettle::inventory::Mark;
 use kubesettle::manifest::{Manifests, Object, UnknownKinds};
-use kubesettle::plan::Wanted;
-use kubesettle::run::{compare, complete, inventory_id, prepare};
+use kubesettle::plan::{Wanted, marked};
+use kubesettle::run::{compare, complete, mark_of, prepare};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -47,15 +47,15 @@ async fn connected(
         .map_err(|error| Stop::Input { problems: error.into_problems(), besides: None })?;
     let mut page = Page::default();
     print::left_out(wanted.problems(), &mut page);
-    let mark = match input::set(&diff.subject, &wanted, cluster.default_namespace())? {
-        Some(set) => Some(inventory_id(&cluster, &set).await.map_err(|error| refused(&error))?),
+    let mark = match input::set(&diff.subject, &wanted, &cluster)? {
+        Some(set) => Some(mark_of(&cluster, &set).await.map_err(|error| refused(&error))?),
         None => None,
     };
     let mut params = ApplyParams::new(&*diff.write.field_manager);
     params.force = diff.write.force_conflicts;
     params.validation = diff.write.validate.into();
     let found = tokio::select! {
-        found = all(&cluster, &wanted, mark.as_deref(), &params) => found,
+        found = all(&cluster, &wanted, mark.as_ref(), &params) => found,
         () = signals.next() => return Err(Failure::new(ExitClass::Interrupted, "interrupted").into()),
     };
     let mut class = ExitClass::Ok;
@@ -89,7 +89,7 @@ async fn connected(
 async fn all(
     cluster: &Cluster,
     wanted: &Wanted,
-    mark: Option<&str>,
+    mark: Option<&Mark>,
     params: &ApplyParams,
 ) -> Vec<Result<Sides, ApiError>> {
     let places = Arc::new(Semaphore::new(AT_ONCE));
@@ -98,10 +98,7 @@ async fn all(
     let mut found: Vec<_> = wanted.objects().iter().map(|_| None).collect();
     for (at, object) in wanted.objects().iter().enumerate() {
         let id = object.id().clone();
-        let body = match mark {
-            Some(mark) => object.json_with_annotations(&[(OWNING_INVENTORY, mark)]),
-            None => object.json().clone(),
-        };
+        let body = marked(object, mark);
         let Some(resource) = cluster.resource(id.group_kind(), Some(object.version())) else {
             found[at] = Some(unserved(wanted, object, body));
             continue;

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use kstatus::CustomRule;
-use kubesettle::cluster::Config;
+use kubesettle::cluster::{Cluster, Config};
+use kubesettle::id::{GroupKind, ObjectId};
 use kubesettle::inventory;
 use kubesettle::manifest::{InvalidPolicy, LoadOptions, Manifests, ResolveOptions, Source, UnknownKinds};
 use kubesettle::plan::Wanted;
@@ -37,7 +38,7 @@ pub(super) fn load(subject: &Subject) -> Result<Manifests, Stop> {
     let sources = sources(&subject.input)?;
     let mut options = LoadOptions::default();
     options.invalid = InvalidPolicy::Skip;
-    options.allow_empty = subject.set.name.is_some();
+    options.allow_empty = subject.set.is_named();
     let manifests = Manifests::load(&sources, &options)
         .map_err(|error| Stop::Input { problems: error.into_problems(), besides: None })?;
     let template = || manifests.objects().iter().any(|object| object.inventory_id().is_some());
@@ -74,8 +75,12 @@ pub(super) fn resolve_options(subject: &Subject, config: &Config, unknown: Unkno
 pub(super) fn set(
     subject: &Subject,
     wanted: &Wanted,
-    namespace: &str,
+    cluster: &Cluster,
 ) -> Result<Option<inventory::Wanted>, Failure> {
+    let namespace = cluster.default_namespace();
+    if let Some(text) = &subject.set.applyset {
+        return applyset(text, cluster).map(|parent| Some(inventory::Wanted::applyset(&parent)));
+    }
     let usage = |error: &dyn std::fmt::Display| Failure::usage(error.to_string());
     let found = match (&subject.set.name, wanted.template()) {
         (Some(_), Some(_)) => {
@@ -87,4 +92,24 @@ pub(super) fn set(
         (None, None) => return Ok(None),
     };
     Ok(Some(found))
+}
+
+/// The parent that `[RESOURCE[.GROUP]/]NAME` means; a Secret where no kind is named, as with kubectl.
+fn applyset(text: &str, cluster: &Cluster) -> Result<ObjectId, Failure> {
+    let wrong = |why: &str| {
+        Failure::usage(format!("--applyset={text}: {why}"))
+            .hint("write it as kubectl takes it: NAME for a Secret, configmaps/NAME, RESOURCE.GROUP/NAME")
+    };
+    let (kind, namespaced, name) = match text.split_once('/') {
+        None => (GroupKind::new("", "Secret"), true, text),
+        Some((word, name)) => match cluster.resources_named(word).first() {
+            Some(resource) => (resource.group_kind().clone(), resource.namespaced(), name),
+            None => return Err(wrong(&format!("the cluster serves nothing called {word:?}"))),
+        },
+    };
+    if name.is_empty() || name.contains('/') {
+        return Err(wrong("a name is missing"));
+    }
+    let namespace = if namespaced { &**cluster.default_namespace() } else { "" };
+    Ok(ObjectId::new(kind, namespace, name))
 }

@@ -68,7 +68,7 @@ impl Job<'_> {
             .map_err(|error| Stop::Input { problems: error.into_problems(), besides: None })?;
         let mut options = self.options.clone();
         options.watch = SubscribeOptions::in_scope(self.subject.scope.clone());
-        let set = input::set(self.subject, &wanted, cluster.default_namespace())?;
+        let set = input::set(self.subject, &wanted, &cluster)?;
         options.set = set.map(|set| self.set(set));
         options.tracking = self.subject.set.tracking.clone();
         options.saved = self.subject.agreed.as_ref().map(|agreed| agreed.plan.clone());

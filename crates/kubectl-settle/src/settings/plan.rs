@@ -99,7 +99,7 @@ impl Layers<'_> {
     }
 
     pub(super) fn diff(&self, args: DiffArgs, cluster: ConfigOptions) -> Result<Diff, Failure> {
-        let set = SetArgs { set: args.set, ..SetArgs::default() };
+        let set = SetArgs { set: args.set, applyset: args.applyset, ..SetArgs::default() };
         let mut set = self.set(set, PruneArgs::default())?;
         set.required = false;
         Ok(Diff { subject: self.subject(args.input, cluster, set, false)?, write: self.write(args.write)? })

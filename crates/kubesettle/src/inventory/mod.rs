@@ -29,6 +29,7 @@ mod hash;
 mod key;
 mod layout;
 pub mod lease;
+mod mark;
 mod merge;
 mod model;
 mod name;
@@ -47,12 +48,11 @@ pub use guard::{
 };
 pub use key::is_line;
 pub use layout::Limits;
+pub use mark::{Mark, MarkForm};
 pub use merge::{Fate, Outcomes, after, before};
 pub use model::{Entries, Entry, Inventory, Location, Shard};
 pub use name::{InvalidName, check_id, set_id, set_location, set_of_id};
-pub use policy::{
-    IdMatch, InventoryPolicy, OWNING_INVENTORY, PolicyRefusal, can_apply, can_prune, unmark_patch,
-};
+pub use policy::{IdMatch, InventoryPolicy, OWNING_INVENTORY, PolicyRefusal, can_apply, can_prune};
 pub use problem::{Fault, Problem, Problems};
 pub use prune::{PruneFilters, PruneSkip, namespaces_in_use};
 pub use read::{Wanted, items, part_names};

@@ -3,21 +3,31 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::Wanted;
 use super::document::Document;
 use super::status::ObjectStatus;
 use crate::id::{GroupKind, ObjectId};
 
-/// Where an inventory is: the namespace and the name of its first ConfigMap.
+/// Where an inventory is: the namespace and the name of its first ConfigMap, or of the parent of an
+/// ApplySet.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Location {
     namespace: Box<str>,
     name: Box<str>,
+    /// The kind of a parent that is no ConfigMap.
+    kind: Option<GroupKind>,
 }
 
 impl Location {
     /// Both as the API spells them. Nothing is checked; see [`Wanted`](super::Wanted) for that.
     pub fn new(namespace: &str, name: &str) -> Self {
-        Self { namespace: namespace.into(), name: name.into() }
+        Self { namespace: namespace.into(), name: name.into(), kind: None }
+    }
+
+    /// Where the parent of an ApplySet is.
+    pub fn of_parent(parent: &ObjectId) -> Self {
+        let kind = (!parent.group_kind().is("", "ConfigMap")).then(|| parent.group_kind().clone());
+        Self { namespace: parent.namespace().into(), name: parent.name().into(), kind }
     }
 
     /// The namespace.
@@ -36,9 +46,10 @@ impl Location {
         ObjectId::new(GroupKind::new("", "Namespace"), "", &self.namespace)
     }
 
-    /// The first ConfigMap as an object: it must not be in the input itself.
+    /// The first ConfigMap, or the parent, as an object: it must not be in the input itself.
     pub fn object(&self) -> ObjectId {
-        ObjectId::new(GroupKind::new("", "ConfigMap"), &self.namespace, &self.name)
+        let kind = self.kind.clone().unwrap_or_else(|| GroupKind::new("", "ConfigMap"));
+        ObjectId::new(kind, &self.namespace, &self.name)
     }
 }
 
@@ -101,6 +112,39 @@ pub struct Shard<'a> {
 }
 
 impl Inventory {
+    /// The members of an ApplySet; `parent` has its uid and resourceVersion, if it exists.
+    pub fn of_members(
+        wanted: &Wanted,
+        entries: Entries,
+        parent: Option<(&str, &str)>,
+        notes: Vec<String>,
+    ) -> Self {
+        let location = wanted.location().clone();
+        let mut inventory = Self {
+            id: wanted.id(None).into(),
+            entries: Entries::new(),
+            parts: Vec::new(),
+            fresh: Document::new(location.namespace(), location.name()),
+            location,
+            notes,
+        };
+        inventory.members_are(entries, parent);
+        inventory
+    }
+
+    /// Takes note of what an ApplySet consists of now.
+    pub fn members_are(&mut self, entries: Entries, parent: Option<(&str, &str)>) {
+        let document = |(uid, version): (&str, &str)| {
+            let mut document = self.fresh.clone();
+            document.uid = uid.into();
+            document.resource_version = version.into();
+            document
+        };
+        let part = parent.map(|parent| Part { document: document(parent), entries });
+        self.parts = part.into_iter().collect();
+        self.refresh_entries();
+    }
+
     /// Where it is.
     pub fn location(&self) -> &Location {
         &self.location

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use bytes::Bytes;
-
 use super::name;
 use super::status::Strategy;
 
@@ -167,18 +165,4 @@ fn check(
         true => Ok(()),
         false => Err(PolicyRefusal { strategy, policy, status, owner: owner.map(Into::into) }),
     }
-}
-
-/// The body of a PATCH (`application/json-patch+json`) that takes our mark off an object that is given
-/// up. It fails when the object is another one by now, or carries another mark; other changes since it
-/// was read do not count.
-pub fn unmark_patch(uid: &str, id: &str) -> Bytes {
-    let mark = format!("/metadata/annotations/{}", OWNING_INVENTORY.replace('/', "~1"));
-    serde_json::json!([
-        { "op": "test", "path": "/metadata/uid", "value": uid },
-        { "op": "test", "path": mark, "value": id },
-        { "op": "remove", "path": mark },
-    ])
-    .to_string()
-    .into()
 }

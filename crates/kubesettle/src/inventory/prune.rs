@@ -42,7 +42,7 @@ pub struct PruneFilters<'a> {
 #[non_exhaustive]
 pub enum PruneSkip {
     /// An annotation of the live object keeps it. Our mark is to be taken off
-    /// ([`unmark_patch`](super::unmark_patch)).
+    /// ([`Mark::off`](super::Mark::off)).
     Annotation {
         /// The annotation.
         key: &'static str,

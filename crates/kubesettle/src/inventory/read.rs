@@ -10,7 +10,8 @@ use super::key;
 use super::model::{Entries, Inventory, Location, Part, union};
 use super::name::{self, InvalidName};
 use super::problem::{Fault, Problem, Problems};
-use super::{ID_LABEL, PART_OF, PARTS};
+use super::{ID_LABEL, Mark, MarkForm, PART_OF, PARTS, applyset};
+use crate::id::ObjectId;
 
 /// The set that a run is about.
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ enum Id {
     Exactly(Box<str>),
     /// What the cluster has, else this one.
     AsStored(Box<str>),
+    /// That of an ApplySet, which follows from its parent.
+    ApplySet(Box<str>),
 }
 
 impl Wanted {
@@ -57,7 +60,24 @@ impl Wanted {
         Ok(Self { location, id: Id::Exactly(id.into()), fresh: document.as_new() })
     }
 
-    /// Where its first ConfigMap is.
+    /// The ApplySet of this parent.
+    pub fn applyset(parent: &ObjectId) -> Self {
+        let location = Location::of_parent(parent);
+        let fresh = Document::new(location.namespace(), location.name());
+        Self { location, id: Id::ApplySet(applyset::id(parent).into()), fresh }
+    }
+
+    /// True for an ApplySet.
+    pub fn is_applyset(&self) -> bool {
+        matches!(self.id, Id::ApplySet(_))
+    }
+
+    /// How objects of the set are marked; `id` is the one it has.
+    pub fn mark(&self, id: &str) -> Mark {
+        Mark::new(if self.is_applyset() { MarkForm::PartOf } else { MarkForm::Owner }, id)
+    }
+
+    /// Where its first ConfigMap, or its parent, is.
     pub fn location(&self) -> &Location {
         &self.location
     }
@@ -79,7 +99,7 @@ impl Wanted {
     /// The id of the set, when its first ConfigMap has this one, or has none or does not exist.
     pub fn id_given(&self, stored: Option<String>) -> String {
         match &self.id {
-            Id::Exactly(id) => id.to_string(),
+            Id::Exactly(id) | Id::ApplySet(id) => id.to_string(),
             Id::AsStored(id) => stored.filter(|id| !id.is_empty()).unwrap_or_else(|| id.to_string()),
         }
     }
@@ -87,7 +107,7 @@ impl Wanted {
     /// The id that the label selector asks for: of the first ConfigMap if that was read already, else
     /// the one that a new inventory gets.
     pub fn id<'a>(&'a self, first: Option<&'a Inventory>) -> &'a str {
-        let (Id::Exactly(id) | Id::AsStored(id)) = &self.id;
+        let (Id::Exactly(id) | Id::AsStored(id) | Id::ApplySet(id)) = &self.id;
         first.map_or(id, |inventory| &inventory.id)
     }
 }
@@ -179,7 +199,7 @@ impl Inventory {
         }
         let stored = sorted.parts.first().and_then(id_of);
         let id: Box<str> = match &wanted.id {
-            Id::Exactly(id) => id.clone(),
+            Id::Exactly(id) | Id::ApplySet(id) => id.clone(),
             Id::AsStored(id) => stored.map_or_else(|| id.clone(), Into::into),
         };
         for part in &sorted.parts {

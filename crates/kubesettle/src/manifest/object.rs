@@ -152,13 +152,22 @@ impl Object {
 
     /// The body with these annotations set.
     pub fn json_with_annotations(&self, annotations: &[(&str, &str)]) -> Bytes {
+        self.json_with("annotations", annotations)
+    }
+
+    /// The body with these labels set.
+    pub fn json_with_labels(&self, labels: &[(&str, &str)]) -> Bytes {
+        self.json_with("labels", labels)
+    }
+
+    fn json_with(&self, field: &str, pairs: &[(&str, &str)]) -> Bytes {
         self.edited(|metadata| {
-            let entry = metadata.entry("annotations").or_insert_with(|| Value::Object(Map::new()));
+            let entry = metadata.entry(field).or_insert_with(|| Value::Object(Map::new()));
             if entry.is_null() {
                 *entry = Value::Object(Map::new());
             }
             if let Value::Object(map) = entry {
-                map.extend(annotations.iter().map(|(key, value)| ((*key).to_owned(), Value::from(*value))));
+                map.extend(pairs.iter().map(|(key, value)| ((*key).to_owned(), Value::from(*value))));
             }
         })
     }

@@ -19,10 +19,12 @@ mod wanted;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use bytes::Bytes;
+
 use crate::event::{Action, Operation, Skip};
 use crate::graph::Graph;
 use crate::id::{GroupKind, ObjectId};
-use crate::inventory::{Fate, Holds};
+use crate::inventory::{Fate, Holds, Mark, MarkForm};
 use crate::manifest::Object;
 
 pub use recreate::{NeverRecreated, RECREATE, Recreate, trial};
@@ -129,6 +131,15 @@ impl Live {
     /// True when it certainly does not exist.
     pub(crate) fn is_missing(&self) -> bool {
         matches!(self.state, LiveState::Absent | LiveState::NotServed)
+    }
+}
+
+/// The body of an object with the mark of its set.
+pub fn marked(object: &Object, mark: Option<&Mark>) -> Bytes {
+    match mark.map(|mark| (mark.form(), mark.pair())) {
+        None => object.json().clone(),
+        Some((MarkForm::Owner, pair)) => object.json_with_annotations(&[pair]),
+        Some((MarkForm::PartOf, pair)) => object.json_with_labels(&[pair]),
     }
 }
 

@@ -50,6 +50,11 @@ impl Recreate {
         Ok(Self { words: words.into_iter().map(read).collect::<Result<_, _>>()? })
     }
 
+    /// The kinds that were named.
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().map(AsRef::as_ref)
+    }
+
     /// Whether this object may be; `plural` is its kind's plural name.
     pub fn allows(&self, object: &Object, plural: &str) -> bool {
         if object.annotation(RECREATE.0) == Some(RECREATE.1) {

@@ -45,7 +45,7 @@ pub use compare::{Comparison, compare};
 pub use mutate::complete;
 pub use options::{LookUntil, RunOptions};
 pub use prepare::prepare;
-pub use record::{SetOptions, inventory_id};
+pub use record::{SetOptions, mark_of};
 pub use upkeep::{Listed, Rebuilt, RecordError, Records};
 
 /// Events that may wait for their reader before the run pauses.

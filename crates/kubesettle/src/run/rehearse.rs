@@ -22,9 +22,9 @@ use crate::cluster::{Cluster, DeleteParams, Deletion, Resource};
 use crate::error::{ApiError, ErrorClass};
 use crate::event::{Action, Body, Conclusion, DryRun, Outcome, Skip, WarningSource};
 use crate::id::{GroupKind, ObjectId};
-use crate::inventory::OWNING_INVENTORY;
+use crate::inventory::Mark;
 use crate::manifest::Object;
-use crate::plan::{Decision, Lane, Live, LiveState, Plan, Step};
+use crate::plan::{Decision, Lane, Live, LiveState, Plan, Step, marked};
 
 /// How many requests are under way at once.
 const AT_ONCE: usize = 16;
@@ -38,7 +38,7 @@ pub(super) struct Rehearsal<'a> {
     pub cluster: &'a Cluster,
     pub options: &'a RunOptions,
     pub how: DryRun,
-    pub mark: Option<Box<str>>,
+    pub mark: Option<Mark>,
     pub live: HashMap<ObjectId, Live>,
     pub deadline: Option<Instant>,
 }
@@ -153,10 +153,7 @@ impl Rehearsal<'_> {
                     let absent = matches!(state, LiveState::Absent | LiveState::NotServed);
                     return (if absent { Outcome::Created } else { Outcome::Applied }, Vec::new());
                 }
-                let body = match &self.mark {
-                    Some(mark) => object.json_with_annotations(&[(OWNING_INVENTORY, mark)]),
-                    None => object.json().clone(),
-                };
+                let body = marked(object, self.mark.as_ref());
                 match complete(self.cluster, object, body).await {
                     Ok(body) => self.apply(&resource, object, body).await,
                     Err(error) => failed(error),

@@ -26,15 +26,14 @@ use crate::cluster::Cluster;
 use crate::error::ExitClass;
 use crate::event::{Action, Body, Counts, DryRun, Operation, Start, WarningSource};
 use crate::id::{GroupKind, ObjectId};
-use crate::inventory::{Entries, Fate, OWNING_INVENTORY, Outcomes};
+use crate::inventory::{Entries, Fate, Mark, MarkForm, OWNING_INVENTORY, Outcomes};
 use crate::manifest::{APPLY_TIME_MUTATION, DEPENDS_ON};
-use crate::plan::{Decision, Live, LiveState, Pin, Plan, SavedPlan, Step, Wanted, protected};
+use crate::plan::{Decision, Live, LiveState, Pin, Plan, SavedPlan, Step, Wanted, marked, protected};
 use crate::status::{Signal, Watcher};
 use crate::watch::{Closed, Hub, Presence, Target, until};
 
-/// The annotations of live objects that decide something.
-const MARKS: [&str; 5] = [
-    OWNING_INVENTORY,
+/// The annotations of live objects that decide something, besides the mark of their set.
+const MARKS: [&str; 4] = [
     "cli-utils.sigs.k8s.io/on-remove",
     "client.lifecycle.config.k8s.io/deletion",
     DEPENDS_ON,
@@ -276,8 +275,8 @@ impl Session {
     }
 
     /// What every object of a tracked set is marked with.
-    fn mark(&self) -> Option<Box<str>> {
-        self.record.as_ref().map(|record| record.inventory().id().into())
+    fn mark(&self) -> Option<Mark> {
+        self.record.as_ref().map(Record::mark)
     }
 
     /// Old and new together stand in the record before anything else is written. Only the namespace of
@@ -326,7 +325,7 @@ impl Session {
         let Some(resource) = self.job.cluster.resource(id.group_kind(), Some(object.version())) else {
             return Ok(None);
         };
-        let body = object.json_with_annotations(&[(OWNING_INVENTORY, record.inventory().id())]);
+        let body = marked(object, Some(&record.mark()));
         let body = pin::pinned(body, self.pins().get(&id));
         let params = &self.job.options.apply;
         self.job
@@ -382,6 +381,7 @@ impl Session {
     }
 
     fn live(&self, watcher: &Watcher) -> HashMap<ObjectId, Live> {
+        let form = self.mark().map_or(MarkForm::Owner, |mark| mark.form());
         let mut kinds: HashMap<String, GroupKind> = HashMap::new();
         for resource in self.job.cluster.resources() {
             let name = format!("{}.{}", resource.plural(), resource.group());
@@ -403,9 +403,10 @@ impl Session {
                     Presence::NotServed => LiveState::NotServed,
                     Presence::Pending | Presence::Unknown(_) => LiveState::Unknown,
                 };
-                let marks = watcher.marks(*target);
-                let annotations =
-                    MARKS.into_iter().filter_map(|key| Some((key, Box::from(marks?.get(key)?)))).collect();
+                let get = |key: &str| watcher.marks(*target)?.get(key);
+                let owner = form.owner(get).map(|owner| (OWNING_INVENTORY, Box::from(owner)));
+                let others = MARKS.into_iter().filter_map(|key| Some((key, Box::from(get(key)?))));
+                let annotations = owner.into_iter().chain(others).collect();
                 let crd = id.group_kind().is("apiextensions.k8s.io", "CustomResourceDefinition");
                 let defines = crd.then(|| kinds.get(id.name()).cloned()).flatten();
                 (id.clone(), Live { state, version, annotations, defines, ..Live::default() })

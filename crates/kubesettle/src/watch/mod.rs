@@ -83,17 +83,20 @@ pub struct Marks {
     pub depends_on: Option<Box<str>>,
     /// `config.kubernetes.io/apply-time-mutation`.
     pub mutation: Option<Box<str>>,
+    /// The label `applyset.kubernetes.io/part-of`: the ApplySet that the object belongs to.
+    pub part_of: Option<Box<str>>,
 }
 
 impl Marks {
-    /// The value of one of these annotations, by its whole name.
-    pub fn get(&self, annotation: &str) -> Option<&str> {
-        match annotation {
+    /// The value of one of them, by its whole name.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        match name {
             "config.k8s.io/owning-inventory" => self.owner.as_deref(),
             "cli-utils.sigs.k8s.io/on-remove" => self.on_remove.as_deref(),
             "client.lifecycle.config.k8s.io/deletion" => self.deletion.as_deref(),
             "config.kubernetes.io/depends-on" => self.depends_on.as_deref(),
             "config.kubernetes.io/apply-time-mutation" => self.mutation.as_deref(),
+            "applyset.kubernetes.io/part-of" => self.part_of.as_deref(),
             _ => None,
         }
     }

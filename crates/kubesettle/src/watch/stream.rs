@@ -444,6 +444,7 @@ fn marks(item: &Item<'_>) -> Option<Box<Marks>> {
         deletion: read(&item.annotations.deletion),
         depends_on: read(&item.annotations.depends_on),
         mutation: read(&item.annotations.mutation),
+        part_of: read(&item.labels.part_of),
     };
     (marks != Marks::default()).then(|| Box::new(marks))
 }

@@ -44,6 +44,7 @@ pub(super) struct Item<'a> {
     /// The object that generated this one.
     pub controller: Option<Controller<'a>>,
     pub annotations: Annotations<'a>,
+    pub labels: Labels<'a>,
     /// The whole object.
     pub json: &'a str,
 }
@@ -53,6 +54,14 @@ pub(super) struct Item<'a> {
 pub(super) struct Controller<'a> {
     pub kind: Cow<'a, str>,
     pub uid: Uid,
+}
+
+/// The label by which an ApplySet marks an object.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Labels<'a> {
+    #[serde(rename = "applyset.kubernetes.io/part-of", borrow)]
+    pub part_of: Option<Cow<'a, str>>,
 }
 
 /// The annotations by which tools of the cli-utils family mark an object.
@@ -98,6 +107,8 @@ struct Meta<'a> {
     owners: Option<Owners<'a>>,
     #[serde(borrow)]
     annotations: Option<Annotations<'a>>,
+    #[serde(borrow)]
+    labels: Option<Labels<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -255,6 +266,7 @@ pub(super) fn item(json: &str) -> Result<Item<'_>, Undecodable> {
         version: meta.resource_version,
         controller,
         annotations: meta.annotations.unwrap_or_default(),
+        labels: meta.labels.unwrap_or_default(),
         json,
     })
 }

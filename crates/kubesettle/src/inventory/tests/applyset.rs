@@ -1,4 +1,5 @@
-use super::super::applyset::{self, Members};
+use super::super::applyset::{self, Members, Parent};
+use super::super::{Mark, MarkForm};
 use super::*;
 
 #[test]
@@ -43,4 +44,74 @@ fn the_tool_is_told_without_its_version() {
     assert_eq!(applyset::tool("tool"), "tool");
     assert_eq!(applyset::ID, "applyset.kubernetes.io/id");
     assert_eq!(applyset::PART_OF, "applyset.kubernetes.io/part-of");
+}
+
+/// A parent's JSON with changes.
+fn parent(change: impl Fn(&mut serde_json::Value)) -> Vec<u8> {
+    let mut parent = serde_json::json!({
+        "apiVersion": "v1", "kind": "Secret", "metadata": {
+            "name": "set", "namespace": "shop", "uid": "u1", "resourceVersion": "7",
+            "labels": { (applyset::ID): "x" },
+            "annotations": { (applyset::TOOLING): "kubectl/v1.36", (applyset::GROUP_KINDS): "ConfigMap" },
+        },
+    });
+    change(&mut parent);
+    parent.to_string().into_bytes()
+}
+
+#[test]
+fn a_parent_that_is_not_for_us_says_why() {
+    let read = Parent::read(&parent(|_| {}), "x").unwrap();
+    assert_eq!((&*read.uid, &*read.resource_version, read.bare), ("u1", "7", true));
+    let bare = |key: &str| {
+        let json = parent(|parent| parent[key] = serde_json::json!({ "a": "b" }));
+        Parent::read(&json, "x").unwrap().bare
+    };
+    assert!(!bare("data") && !bare("spec") && !bare("binaryData"));
+    type Change = fn(&mut serde_json::Value);
+    let cases: [(&str, Change); 5] = [
+        ("it is no ApplySet", |parent| parent["metadata"]["labels"] = serde_json::Value::Null),
+        ("should be \"x\"", |parent| parent["metadata"]["labels"][applyset::ID] = "y".into()),
+        ("nobody knows whose it is", |parent| {
+            parent["metadata"]["annotations"] = serde_json::json!({ (applyset::GROUP_KINDS): "" });
+        }),
+        ("helm/v3 looks after it", |parent| {
+            parent["metadata"]["annotations"][applyset::TOOLING] = "helm/v3".into();
+        }),
+        ("its members cannot be found", |parent| {
+            parent["metadata"]["annotations"] = serde_json::json!({ (applyset::TOOLING): "kubectl/v1" });
+        }),
+    ];
+    for (why, change) in cases {
+        let error = Parent::read(&parent(change), "x").unwrap_err();
+        assert!(error.contains(why), "{error}");
+    }
+}
+
+#[test]
+fn a_parent_is_only_written_in_the_life_that_was_read() {
+    let set = id("", "Secret", "shop", "set");
+    let members = Members::of(&[id("", "ConfigMap", "shop", "a")], &set);
+    let body = |uid, members| -> serde_json::Value {
+        serde_json::from_slice(&applyset::parent_body(&set, "v1", uid, members)).unwrap()
+    };
+    let known = body(Some("u1"), Some(&members));
+    assert_eq!(known["metadata"]["uid"], "u1");
+    assert_eq!(known["metadata"]["labels"][applyset::ID], applyset::id(&set));
+    assert_eq!(known["metadata"]["annotations"][applyset::GROUP_KINDS], "ConfigMap");
+    assert_eq!(body(None, Some(&members))["metadata"]["resourceVersion"], "1");
+    assert_eq!(body(Some("u1"), None)["metadata"].get("labels"), None);
+}
+
+#[test]
+fn of_two_marks_the_one_of_the_same_form_counts_and_else_the_other() {
+    let both = |key: &str| Some(if key == applyset::PART_OF { "applyset" } else { "owner" });
+    assert_eq!(MarkForm::Owner.owner(both), Some("owner"));
+    assert_eq!(MarkForm::PartOf.owner(both), Some("applyset"));
+    let one = |key: &str| (key == applyset::PART_OF).then_some("applyset");
+    assert_eq!(MarkForm::Owner.owner(one), Some("applyset"));
+    assert_eq!(MarkForm::PartOf.owner(|_| None), None);
+    let patch = Mark::new(MarkForm::PartOf, "x").off("u1");
+    let patch = std::str::from_utf8(&patch).unwrap();
+    assert!(patch.contains("/metadata/labels/applyset.kubernetes.io~1part-of"), "{patch}");
 }

@@ -1,5 +1,5 @@
 use super::super::{
-    IdMatch, InventoryPolicy, OWNING_INVENTORY, PolicyRefusal, can_apply, can_prune, unmark_patch,
+    IdMatch, InventoryPolicy, Mark, MarkForm, OWNING_INVENTORY, PolicyRefusal, can_apply, can_prune,
 };
 
 const OURS: &str = "shop_inv";
@@ -70,7 +70,7 @@ fn policies_have_kapplys_words_and_strict_is_the_default() {
 #[test]
 fn our_mark_is_taken_off_only_the_object_that_still_carries_it() {
     assert_eq!(
-        std::str::from_utf8(&unmark_patch("u1", OURS)).unwrap(),
+        std::str::from_utf8(&Mark::new(MarkForm::Owner, OURS).off("u1")).unwrap(),
         r#"[{"op":"test","path":"/metadata/uid","value":"u1"},{"op":"test","path":"/metadata/annotations/config.k8s.io~1owning-inventory","value":"shop_inv"},{"op":"remove","path":"/metadata/annotations/config.k8s.io~1owning-inventory"}]"#
     );
     assert_eq!(OWNING_INVENTORY, "config.k8s.io/owning-inventory");

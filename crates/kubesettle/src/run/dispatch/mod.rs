@@ -35,7 +35,7 @@ use crate::cluster::{Cluster, Deletion, Written};
 use crate::error::ApiError;
 use crate::event::{Action, Awaited, Body, Conclusion};
 use crate::id::ObjectId;
-use crate::inventory::Outcomes;
+use crate::inventory::{Mark, Outcomes};
 use crate::plan::{Pin, Plan, Step};
 use crate::status::{Signal, Watcher};
 use crate::watch::{Closed, Hub, Presence, until};
@@ -71,7 +71,7 @@ pub(super) struct Dispatcher {
     hub: Hub,
     options: RunOptions,
     /// The id that every applied object is marked with.
-    mark: Option<Box<str>>,
+    mark: Option<Mark>,
     steps: Vec<Step>,
     nodes: Board,
     /// The node of a watcher's target; the others are objects outside the set.
@@ -114,7 +114,7 @@ pub(super) struct Parts {
     pub cluster: Cluster,
     pub hub: Hub,
     pub options: RunOptions,
-    pub mark: Option<Box<str>>,
+    pub mark: Option<Mark>,
     pub plan: Plan,
     pub watcher: Watcher,
     /// The watcher's target of each object.

@@ -7,9 +7,9 @@ use crate::cluster::{ApplyParams, Cluster, Deletion, PlainWrite, Resource, Writt
 use crate::error::{ApiError, ErrorClass};
 use crate::event::{Action, Body, Conclusion, Outcome};
 use crate::id::ObjectId;
-use crate::inventory::{Fate, OWNING_INVENTORY, unmark_patch};
+use crate::inventory::Fate;
 use crate::manifest::Object;
-use crate::plan::{Decision, Pin};
+use crate::plan::{Decision, Pin, marked};
 use crate::run::mutate::complete;
 use crate::run::pin;
 use crate::run::schedule::Milestone;
@@ -71,10 +71,7 @@ impl Dispatcher {
 
     /// An object as it is sent: marked as one of the set.
     pub(super) fn body(&self, object: &Object) -> Bytes {
-        match &self.mark {
-            Some(mark) => object.json_with_annotations(&[(OWNING_INVENTORY, mark)]),
-            None => object.json().clone(),
-        }
+        marked(object, self.mark.as_ref())
     }
 
     async fn send_delete(&mut self, node: usize) {
@@ -112,7 +109,7 @@ impl Dispatcher {
         let Some(resource) = self.cluster.resource(id.group_kind(), None) else {
             return self.gone_already(node).await;
         };
-        let patch = unmark_patch(uid, self.mark.as_deref().unwrap_or_default());
+        let Some(patch) = self.mark.as_ref().map(|mark| mark.off(uid)) else { return };
         let (cluster, manager) = (self.cluster.clone(), self.options.apply.field_manager.clone());
         self.started(node, action).await;
         self.requests.push(Box::pin(async move {

@@ -48,6 +48,9 @@ impl Lock {
             return without(String::from("the server has no leases"));
         };
         let location = options.wanted.location().clone();
+        if location.namespace().is_empty() {
+            return without(String::from("its parent lives in no namespace"));
+        }
         let name = lease_name(&location);
         let until = Instant::now() + options.lock_timeout;
         let (mut seen, mut since, mut told) = (None, Instant::now(), false);

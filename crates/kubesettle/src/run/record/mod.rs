@@ -4,6 +4,7 @@
 //! Everything that decides is pure and lives in [`crate::inventory`]; here are the requests.
 
 mod lock;
+mod members;
 
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use crate::cluster::{Cluster, Content, ListPage, PlainWrite, Resource, Scope};
 use crate::error::{ApiError, ErrorClass, ExitClass};
 use crate::id::GroupKind;
 use crate::inventory::{
-    Entries, ID_LABEL, Inventory, Outcomes, Wanted, Write, WriteKind, WriteOptions, items, part_names,
+    Entries, ID_LABEL, Inventory, Mark, Outcomes, Wanted, Write, WriteKind, WriteOptions, items, part_names,
 };
 
 pub(super) use lock::{Lock, Locked};
@@ -53,13 +54,21 @@ impl Stop {
 /// The record of one run.
 pub(super) struct Record {
     cluster: Cluster,
-    resource: Resource,
+    keeper: Keeper,
     inventory: Inventory,
     options: SetOptions,
     manager: String,
     /// What stood in it before this run wrote, and what this run made of it.
     old: Entries,
     written: Entries,
+}
+
+/// What keeps the record.
+enum Keeper {
+    /// ConfigMaps.
+    ConfigMaps(Resource),
+    /// The objects themselves, and a parent that says where they are.
+    Members(Box<members::Known>),
 }
 
 #[derive(Deserialize)]
@@ -77,6 +86,10 @@ struct AnswerMeta {
 impl Record {
     /// Reads the inventory; one that does not exist is empty.
     pub(super) async fn open(cluster: &Cluster, options: SetOptions, manager: &str) -> Result<Self, Stop> {
+        if options.wanted.is_applyset() {
+            let (inventory, known) = members::open(cluster, &options.wanted).await?;
+            return Ok(Self::new(cluster, Keeper::Members(Box::new(known)), inventory, options, manager));
+        }
         let resource = resource(cluster)
             .map_err(|error| Stop { class: ExitClass::Unknown, message: error.to_string() })?;
         let texts = read(cluster, &resource, &options.wanted).await.map_err(|error| {
@@ -85,9 +98,24 @@ impl Record {
         let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
         let inventory = Inventory::read(&options.wanted, &texts)
             .map_err(|problems| Stop { class: ExitClass::Refused, message: problems.to_string() })?;
+        Ok(Self::new(cluster, Keeper::ConfigMaps(resource), inventory, options, manager))
+    }
+
+    fn new(
+        cluster: &Cluster,
+        keeper: Keeper,
+        inventory: Inventory,
+        options: SetOptions,
+        manager: &str,
+    ) -> Self {
         let old = inventory.entries().clone();
         let (cluster, manager) = (cluster.clone(), manager.to_owned());
-        Ok(Self { cluster, resource, inventory, options, manager, written: old.clone(), old })
+        Self { cluster, keeper, inventory, options, manager, written: old.clone(), old }
+    }
+
+    /// What every object of the set carries.
+    pub(super) fn mark(&self) -> Mark {
+        self.options.wanted.mark(self.inventory.id())
     }
 
     pub(super) fn inventory(&self) -> &Inventory {
@@ -101,6 +129,12 @@ impl Record {
 
     /// Makes the record hold these entries.
     pub(super) async fn write(&mut self, entries: Entries, run: &str) -> Result<usize, Stop> {
+        if let Keeper::Members(known) = &mut self.keeper {
+            let written = known.write(&self.cluster, entries.clone(), &mut self.inventory).await;
+            written.map_err(|error| Stop::of(&error, "cannot write the parent of the ApplySet"))?;
+            self.written = entries;
+            return Ok(1);
+        }
         let mut options = WriteOptions {
             statuses: self.options.statuses,
             run: Some(run.to_owned()),
@@ -149,6 +183,10 @@ impl Record {
 
     /// Removes the inventory itself.
     pub(super) async fn remove(&mut self) -> Result<(), Stop> {
+        if let Keeper::Members(known) = &mut self.keeper {
+            let removed = known.remove(&self.cluster, &mut self.inventory).await;
+            return removed.map_err(|error| Stop::of(&error, "cannot remove the parent of the ApplySet"));
+        }
         for write in self.inventory.removal() {
             self.send(&write).await.map_err(|error| Stop::of(&error, &format!("cannot {write}")))?;
         }
@@ -157,7 +195,8 @@ impl Record {
 
     async fn send(&mut self, write: &Write) -> Result<(), ApiError> {
         let (namespace, name) = (write.target().namespace(), write.target().name());
-        let (resource, body) = (&self.resource, write.body().clone());
+        let Keeper::ConfigMaps(resource) = &self.keeper else { return Ok(()) };
+        let body = write.body().clone();
         let how = match write.kind() {
             WriteKind::Create => PlainWrite::Create,
             WriteKind::Replace => PlainWrite::Replace,
@@ -176,11 +215,14 @@ impl Record {
     }
 }
 
-/// The id that a set has, or will have: what its objects are marked with.
+/// The mark that the objects of a set have, or will have.
 ///
 /// # Errors
 /// Those of a read.
-pub async fn inventory_id(cluster: &Cluster, wanted: &Wanted) -> Result<String, ApiError> {
+pub async fn mark_of(cluster: &Cluster, wanted: &Wanted) -> Result<Mark, ApiError> {
+    if wanted.is_applyset() {
+        return Ok(wanted.mark(wanted.id(None)));
+    }
     let location = wanted.location();
     let resource = resource(cluster)?;
     let first = cluster.get(&resource, location.namespace(), location.name(), Content::MetadataOnly).await?;
@@ -188,7 +230,7 @@ pub async fn inventory_id(cluster: &Cluster, wanted: &Wanted) -> Result<String, 
         let json: serde_json::Value = serde_json::from_slice(&json).ok()?;
         Some(json.pointer("/metadata/labels")?.get(ID_LABEL)?.as_str()?.to_owned())
     });
-    Ok(wanted.id_given(stored))
+    Ok(wanted.mark(&wanted.id_given(stored)))
 }
 
 pub(super) fn resource(cluster: &Cluster) -> Result<Resource, ApiError> {
