@@ -49,6 +49,10 @@ pub struct Digest {
     ready_when: Option<ReadyWhen>,
     deleting: bool,
     ordered: bool,
+    needs_children: bool,
+    /// What readers keep; thin, since few objects have any.
+    #[expect(clippy::box_collection, clippy::redundant_allocation, reason = "eight bytes, not sixteen")]
+    kept: Option<Box<Box<[u8]>>>,
 }
 
 /// Digests an object that says its own type.
@@ -154,6 +158,7 @@ fn read(book: &Rulebook, kind: Kind, [metadata, spec, status]: [Leaf<'_>; 3], js
     let deleting = own.status() == Status::Terminating;
     let (ready_when, holds) = annotations::read(annotations);
     drop(view);
+    let (needs_children, kept) = (book.needs_children(&kind), book.keep(&kind, json).map(Box::new));
 
     let part = |leaf: Leaf<'_>| {
         let text = leaf.text().unwrap_or_default();
@@ -180,6 +185,8 @@ fn read(book: &Rulebook, kind: Kind, [metadata, spec, status]: [Leaf<'_>; 3], js
         ready_when,
         deleting,
         ordered,
+        needs_children,
+        kept,
     }
 }
 
@@ -254,10 +261,22 @@ impl Digest {
     }
 
     /// Whether descendants could explain the verdict: the object's own status is not settled, and
-    /// its kind generates others ([`generated_kinds`](crate::generated_kinds)).
+    /// its kind generates others ([`generated_kinds`](crate::generated_kinds)), or a reader needs
+    /// them.
     pub fn wants_children(&self) -> bool {
-        matches!(self.own.status(), Status::InProgress | Status::Failed)
-            && !crate::generated_kinds(&self.kind).is_empty()
+        let unsettled = matches!(self.own.status(), Status::InProgress | Status::Failed);
+        self.needs_children || (unsettled && !crate::generated_kinds(&self.kind).is_empty())
+    }
+
+    /// Whether there is no verdict without the descendants, whatever state the object is in: a
+    /// [`Reader`](crate::Reader) looks at them.
+    pub fn needs_children(&self) -> bool {
+        self.needs_children
+    }
+
+    /// What a [`Reader`](crate::Reader) kept of the object.
+    pub fn kept(&self) -> Option<&[u8]> {
+        self.kept.as_deref().map(|kept| &**kept)
     }
 
     /// What names the object for people.
@@ -269,7 +288,8 @@ impl Digest {
     /// (the [`Kind`]).
     pub fn kept_bytes(&self) -> usize {
         let holds = self.holds.as_deref().map_or(0, std::mem::size_of_val);
-        std::mem::size_of::<Self>() + self.text.len() + self.own.heap_bytes() + holds
+        let kept = self.kept.as_deref().map_or(0, |kept| std::mem::size_of_val(kept) + kept.len());
+        std::mem::size_of::<Self>() + self.text.len() + self.own.heap_bytes() + holds + kept
     }
 
     pub(crate) fn own(&self) -> &Own {

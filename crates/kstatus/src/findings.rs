@@ -9,6 +9,7 @@ use crate::digest::Digest;
 use crate::outcome::Finding;
 use crate::rules;
 use crate::surroundings::{EventNote, Surroundings};
+use crate::time::Timestamp;
 use crate::uid::Uid;
 use crate::verdict::Status;
 
@@ -101,7 +102,9 @@ impl<'a> Walk<'a> {
         }
         let mut here: Vec<_> = member.own().findings().iter().map(Cow::Borrowed).collect();
         if member.own_status() != Status::Current {
-            let told = of_events(self.target, member, self.events, here.is_empty());
+            let children = member.uid().and_then(|uid| self.by_owner.get(&uid)).into_iter().flatten();
+            let made = children.filter_map(|child| child.created()).max();
+            let told = of_events(self.target, member, self.events, here.is_empty(), made);
             here.extend(told.map(Cow::Owned));
         }
         for finding in here {
@@ -115,12 +118,14 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What the events about one object say: per cause the newest.
+/// What the events about one object say: per cause the newest. `made`: when its youngest child was
+/// made; that one could not be made before then is no news any more.
 fn of_events<'e>(
     target: &Digest,
     member: &Digest,
     events: &'e [EventNote],
     nothing_else: bool,
+    made: Option<Timestamp>,
 ) -> impl Iterator<Item = Finding> + use<'e> {
     let is_target = std::ptr::eq(target, member);
     let about = |event: &&EventNote| match event.about {
@@ -130,7 +135,9 @@ fn of_events<'e>(
     let mut newest: Vec<(CauseCode, &EventNote)> = Vec::new();
     for event in events.iter().filter(about) {
         let Some(code) = rules::event_code(event) else { continue };
-        if !rules::event_counts(code, member, nothing_else && is_target) {
+        let over = rules::is_refusal(code)
+            && made.is_some_and(|made| event.last_seen.is_some_and(|seen| made > seen));
+        if over || !rules::event_counts(code, member, nothing_else && is_target) {
             continue;
         }
         match newest.iter_mut().find(|(of, _)| *of == code) {

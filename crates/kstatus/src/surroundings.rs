@@ -58,6 +58,13 @@ impl EventNote {
     }
 }
 
+impl EventNote {
+    /// False when no verdict would be another for it: for whoever watches events and keeps few.
+    pub fn may_count(&self) -> bool {
+        self.warning || crate::rules::scale_up(self).is_some() || crate::rules::is_about_binding(self)
+    }
+}
+
 /// Everything besides the object itself that a verdict may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings<'a> {

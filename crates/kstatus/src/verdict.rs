@@ -131,6 +131,12 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// A verdict without causes: for a [`Reader`](crate::Reader), which may add more.
+    pub fn new(status: Status, reason: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        let reason = Reason(reason.into());
+        Self { reason, ..Self::plain(status, "", message) }
+    }
+
     /// The verdict on an object that is not on the server.
     pub fn not_found() -> Self {
         Self::plain(Status::NotFound, "NotFound", "Resource not found")

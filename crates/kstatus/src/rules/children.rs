@@ -125,6 +125,11 @@ pub(crate) fn note<'a>(target: &'a Digest, children: &[&'a Digest]) -> Option<Fo
     Some(Found::new(vec![target, last], target, Cow::Borrowed(finding)))
 }
 
+/// Whether it says that a child could not be made.
+pub(crate) fn is_refusal(code: CauseCode) -> bool {
+    matches!(code, CauseCode::FailedCreate | CauseCode::QuotaExceeded | CauseCode::AdmissionDenied)
+}
+
 /// Whether an event still speaks of the state its object is in now. `alone`: the object is the
 /// judged one, and nothing else was found on it.
 pub(crate) fn event_counts(code: CauseCode, object: &Digest, alone: bool) -> bool {

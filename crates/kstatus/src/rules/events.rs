@@ -67,3 +67,15 @@ pub(crate) fn scale_up(event: &EventNote) -> Option<ScaleUp> {
         _ => None,
     }
 }
+
+/// Whether it tells how far the binding of a claim has come.
+pub(crate) fn is_about_binding(event: &EventNote) -> bool {
+    const WORDS: [&str; 5] = [
+        "WaitForFirstConsumer",
+        "WaitForPodScheduled",
+        "ExternalProvisioning",
+        "Provisioning",
+        "ProvisioningSucceeded",
+    ];
+    WORDS.contains(&&*event.reason)
+}

@@ -33,15 +33,16 @@ use std::sync::Arc;
 use crate::custom::CustomRule;
 use crate::kind::Kind;
 use crate::outcome::{Finding, Open, Own, Plain, Told};
+use crate::reader::Reader;
 use crate::verdict::{Progress, Status};
 use crate::view::{Condition, View};
 
 pub(crate) use children::{
-    event_counts, is_observed, note, old_revision_matters, owner_judges, relevant, replaces_in_order,
-    revision_of, steps_of,
+    event_counts, is_observed, is_refusal, note, old_revision_matters, owner_judges, relevant,
+    replaces_in_order, revision_of, steps_of,
 };
 pub use docs::rules_as_markdown;
-pub(crate) use events::{ScaleUp, event_code, scale_up};
+pub(crate) use events::{ScaleUp, event_code, is_about_binding, scale_up};
 pub use kinds::{GroupKind, generated_kinds, metadata_suffices};
 pub(crate) use origin::Origin;
 pub use origin::Rule;
@@ -146,15 +147,27 @@ pub(crate) const FAMILIES: &[&Family] = &[
 ];
 
 /// Which rules a digest is made by. `Default`: all tables, and no custom rules.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Rulebook {
     ecosystems: bool,
     custom: Arc<[CustomRule]>,
+    readers: Arc<[Arc<dyn Reader>]>,
 }
+
+/// Readers are equal when they are the same.
+impl PartialEq for Rulebook {
+    fn eq(&self, other: &Self) -> bool {
+        let readers = self.readers.len() == other.readers.len()
+            && self.readers.iter().zip(other.readers.iter()).all(|(one, other)| Arc::ptr_eq(one, other));
+        readers && self.ecosystems == other.ecosystems && self.custom == other.custom
+    }
+}
+
+impl Eq for Rulebook {}
 
 impl Default for Rulebook {
     fn default() -> Self {
-        Self { ecosystems: true, custom: Arc::default() }
+        Self { ecosystems: true, custom: Arc::default(), readers: Arc::default() }
     }
 }
 
@@ -172,14 +185,25 @@ impl Rulebook {
         self
     }
 
+    /// With this reader behind those that are there already.
+    #[must_use]
+    pub fn with_reader(mut self, reader: Arc<dyn Reader>) -> Self {
+        self.readers = self.readers.iter().cloned().chain([reader]).collect();
+        self
+    }
+
+    pub(crate) fn readers(&self) -> &[Arc<dyn Reader>] {
+        &self.readers
+    }
+
     /// The custom rule for a kind.
     pub fn rule_for(&self, kind: &Kind) -> Option<&CustomRule> {
         self.custom.iter().find(|rule| rule.is_for(kind))
     }
 
-    /// [`metadata_suffices`] by these rules: a custom rule wants the whole object.
+    /// [`metadata_suffices`] by these rules: a custom rule and a reader want the whole object.
     pub fn metadata_suffices(&self, kind: &Kind) -> bool {
-        metadata_suffices(kind) && self.rule_for(kind).is_none()
+        metadata_suffices(kind) && self.rule_for(kind).is_none() && !self.is_read(kind)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, SystemTime};
 
-use kstatus::{History, Policy, Status, Surroundings, Verdict, assess};
+use kstatus::{History, Policy, Status, Surroundings, Verdict};
 
 use super::{Dump, DumpOptions, Judged, Recorded};
 use crate::error::ExitClass;
@@ -34,7 +34,7 @@ impl Dump {
             now: self.clock,
             policy,
         };
-        assess(digest, &around, &mut History::default())
+        self.rulebook.assess(digest, &around, &mut History::default())
     }
 
     /// What a run that looks once would tell of these verdicts, at the moment of the dump. Of several

@@ -15,6 +15,9 @@
 //!   the target stood still, unsettled, for [`STANDSTILL`], and only once its controller has generated
 //!   something. While other targets settle one after the other, a target that waits for its turn is
 //!   given longer: a big rollout that moves opens no such watch.
+//! * **Events likewise.** The events of its namespace are watched while a target stands still for
+//!   some seconds longer; those from before our own write do not count. Without the right to see them
+//!   the verdict does without.
 //! * **Unknown is said.** A target that nobody may look at, or whose contact is lost while it is not
 //!   settled, is `Unknown` with the reason.
 
@@ -24,7 +27,9 @@ mod floor;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-use kstatus::{Digest, Facts, History, Policy, Status, Surroundings, Verdict};
+use kstatus::{
+    Digest, EventNote, Facts, History, Policy, Rulebook, Status, Surroundings, Timestamp, Verdict,
+};
 use tokio::time::Instant;
 
 use crate::id::ObjectId;
@@ -40,6 +45,14 @@ pub const STANDSTILL: Duration = Duration::from_secs(1);
 
 /// How long a target may stand still while others settle.
 const TURN: Duration = Duration::from_secs(8);
+
+/// How long a target must stand still, unsettled, before the events of its namespace are watched: they
+/// explain what is stuck, and a rollout that is only slow is not.
+const STUCK: Duration = Duration::from_secs(4);
+
+/// Our clock and the server's may differ by this much when it is asked whether an event is older than
+/// a write of ours.
+const SKEW: i64 = 30_000;
 
 /// What a watcher tells.
 #[derive(Debug)]
@@ -66,6 +79,10 @@ struct Tracked {
     version: Box<str>,
     /// Its children have been asked for.
     curious: bool,
+    /// The events about it have been asked for.
+    listening: bool,
+    /// Older events are about what it was before a write of ours.
+    events_from: Option<Timestamp>,
     /// Verdicts are wanted; before that only the state is kept.
     judged: bool,
     due: Option<Instant>,
@@ -78,6 +95,7 @@ pub struct Watcher {
     targets: Vec<Tracked>,
     index: HashMap<ObjectId, usize>,
     due: BTreeSet<(Instant, usize)>,
+    rules: Rulebook,
     facts: Facts,
     policy: Policy,
     clock: Clock,
@@ -116,7 +134,13 @@ impl Watcher {
             .iter()
             .map(|target| Tracked {
                 id: target.id.clone(),
-                state: TargetState { presence: Presence::Pending, marks: None, children: None, gap: None },
+                state: TargetState {
+                    presence: Presence::Pending,
+                    marks: None,
+                    children: None,
+                    events: None,
+                    gap: None,
+                },
                 floor: None,
                 reached: true,
                 history: History::default(),
@@ -124,6 +148,8 @@ impl Watcher {
                 moved: now,
                 version: Box::default(),
                 curious: false,
+                listening: false,
+                events_from: None,
                 judged: judgement.at_once,
                 due: None,
             })
@@ -134,6 +160,7 @@ impl Watcher {
             targets: tracked,
             index,
             due: BTreeSet::new(),
+            rules: hub.rules().clone(),
             facts: judgement.facts,
             policy: judgement.policy,
             clock: Clock::start(),
@@ -214,7 +241,8 @@ impl Watcher {
     /// True when everything that could explain the verdict has been looked at.
     pub fn explained(&self, target: usize) -> bool {
         let Some(tracked) = self.targets.get(target) else { return true };
-        !tracked.curious || tracked.state.children.is_some()
+        let children = !tracked.curious || tracked.state.children.is_some();
+        children && (!tracked.listening || tracked.state.events.is_some())
     }
 
     /// Judges a target from now on, whatever its state; returns true when it has a verdict at once.
@@ -236,6 +264,7 @@ impl Watcher {
         if let Some(tracked) = self.targets.get_mut(target) {
             tracked.floor = Some(floor);
             tracked.reached = false;
+            tracked.events_from = Some(Timestamp::from_millis(self.clock.now().as_millis() - SKEW));
             tracked.verdict = None;
             tracked.history = History::default();
         }
@@ -286,29 +315,44 @@ impl Watcher {
     }
 
     async fn assess(&mut self, target: usize) -> Result<bool, Closed> {
+        let now = self.clock.now();
         let Some(tracked) = self.targets.get_mut(target).filter(|tracked| tracked.judged) else {
             return Ok(false);
         };
         let fresh = tracked.catch_up();
-        let verdict = if fresh { judge(tracked, &self.facts, &self.policy, self.clock.now()) } else { None };
+        let by = By { rules: &self.rules, facts: &self.facts, policy: &self.policy, children: self.children };
+        let verdict = if fresh { by.judge(tracked, now) } else { None };
         let settled = verdict.as_ref().is_some_and(|verdict| verdict.status == Status::Current);
         if settled && tracked.verdict.as_ref().is_none_or(|before| before.status != Status::Current) {
             self.settled = Instant::now();
         }
-        let generated = verdict.as_ref().is_some_and(|verdict| !awaits_controller(&tracked.id, verdict));
-        let wants = self.children
-            && !settled
-            && generated
-            && matches!(&tracked.state.presence, Presence::Present(digest) if fresh && digest.wants_children());
-        let due = (tracked.moved + TURN).min(tracked.moved.max(self.settled) + STANDSTILL);
-        let curious = wants && (tracked.curious || due <= Instant::now());
-        let (ask, id) = ((curious != tracked.curious).then_some(curious), tracked.id.clone());
-        tracked.curious = curious;
+        let wants =
+            if self.children && fresh { Wants::of(tracked, verdict.as_ref()) } else { Wants::NOTHING };
+        let still = tracked.moved.max(self.settled);
+        let looks = [
+            Look {
+                is: tracked.curious,
+                wants: wants.children,
+                due: still + STANDSTILL,
+                at_once: wants.needed,
+            },
+            Look { is: tracked.listening, wants: wants.events, due: still + STUCK, at_once: false },
+        ];
+        let moment = Instant::now();
+        let [curious, listening] = looks.map(|look| look.begins(tracked.moved + TURN, moment));
         let again = verdict.as_ref().and_then(|verdict| verdict.reassess_at).map(|at| self.clock.instant(at));
-        let look = (wants && !curious).then_some(due);
-        self.schedule(target, again.into_iter().chain(look).min());
+        let waits = looks.iter().zip([curious, listening]).filter(|(look, begun)| look.wants && !begun);
+        let next = waits.map(|(look, _)| look.due.min(tracked.moved + TURN));
+        let due = again.into_iter().chain(next).min();
+        let id = tracked.id.clone();
+        let ask = (std::mem::replace(&mut tracked.curious, curious) != curious).then_some(curious);
+        let listen = (std::mem::replace(&mut tracked.listening, listening) != listening).then_some(listening);
+        self.schedule(target, due);
         if let Some(wanted) = ask {
-            self.subscription.children(id, wanted).await?;
+            self.subscription.children(id.clone(), wanted).await?;
+        }
+        if let Some(wanted) = listen {
+            self.subscription.events(id, wanted).await?;
         }
         let Some(tracked) = self.targets.get_mut(target) else { return Ok(false) };
         let changed = verdict.is_some() && !same(tracked.verdict.as_ref(), verdict.as_ref());
@@ -343,45 +387,106 @@ impl Tracked {
     }
 }
 
-fn judge(tracked: &mut Tracked, facts: &Facts, policy: &Policy, now: kstatus::Timestamp) -> Option<Verdict> {
-    let digest = match &tracked.state.presence {
-        Presence::Pending => return None,
-        Presence::NotServed => {
-            return Some(Verdict { message: String::from("kind not served"), ..Verdict::not_found() });
+/// What else would tell more about a target.
+struct Wants {
+    children: bool,
+    events: bool,
+    /// There is no verdict without the children.
+    needed: bool,
+}
+
+impl Wants {
+    const NOTHING: Self = Self { children: false, events: false, needed: false };
+
+    fn of(tracked: &Tracked, verdict: Option<&Verdict>) -> Self {
+        let Presence::Present(digest) = &tracked.state.presence else { return Self::NOTHING };
+        let needed = digest.needs_children();
+        let generated = verdict.is_some_and(|verdict| {
+            verdict.status != Status::Current && !awaits_controller(&tracked.id, verdict)
+        });
+        let unsettled = matches!(digest.own_status(), Status::InProgress | Status::Failed);
+        Self {
+            children: needed || (generated && digest.wants_children()),
+            events: generated && unsettled,
+            needed,
         }
-        Presence::Absent { last, .. } => return Some(absent(tracked, last.as_deref(), facts, policy, now)),
-        Presence::Unknown(error) => return Some(Verdict::unknown(error.message.to_string())),
-        Presence::Present(digest) => digest,
-    };
-    let children: Vec<&Digest> = tracked.state.children.iter().flatten().map(|child| &**child).collect();
-    let around = Surroundings { children: &children, events: &[], facts, now, policy };
-    let verdict = kstatus::assess(digest, &around, &mut tracked.history);
-    match &tracked.state.gap {
-        Some(error) if verdict.status != Status::Current => {
-            Some(Verdict::unknown(format!("contact is lost: {error}")))
-        }
-        _ => Some(verdict),
     }
 }
 
-/// An object that is gone. A Job may be taken away as soon as it has finished: how it ended is read off
-/// its last state, and if that was never seen, nobody can tell.
-fn absent(
-    tracked: &Tracked,
-    last: Option<&Digest>,
-    facts: &Facts,
-    policy: &Policy,
-    now: kstatus::Timestamp,
-) -> Verdict {
-    if tracked.floor.is_none() || !tracked.id.group_kind().is("batch", "Job") {
-        return Verdict::not_found();
+/// Something more to look at, and since when it is worth it.
+#[derive(Clone, Copy)]
+struct Look {
+    is: bool,
+    wants: bool,
+    due: Instant,
+    at_once: bool,
+}
+
+impl Look {
+    /// Whether it is looked at from now on; at the latest at `turn`.
+    fn begins(self, turn: Instant, now: Instant) -> bool {
+        self.wants && (self.is || self.at_once || self.due.min(turn) <= now)
     }
-    let around = Surroundings { children: &[], events: &[], facts, now, policy };
-    let ended = last.map(|last| kstatus::assess(last, &around, &mut History::default()));
-    match ended.filter(|verdict| matches!(verdict.status, Status::Current | Status::Failed)) {
-        Some(ended) => ended,
-        None if last.is_none() => Verdict::unknown("the Job is gone, and how it ended was not seen"),
-        None => Verdict::not_found(),
+}
+
+/// What verdicts are made by.
+struct By<'a> {
+    rules: &'a Rulebook,
+    facts: &'a Facts,
+    policy: &'a Policy,
+    /// Children are looked at where they matter.
+    children: bool,
+}
+
+impl By<'_> {
+    fn judge(&self, tracked: &mut Tracked, now: Timestamp) -> Option<Verdict> {
+        let digest = match &tracked.state.presence {
+            Presence::Pending => return None,
+            Presence::NotServed => {
+                return Some(Verdict { message: String::from("kind not served"), ..Verdict::not_found() });
+            }
+            Presence::Absent { last, .. } => return Some(self.absent(tracked, last.as_deref(), now)),
+            Presence::Unknown(error) => return Some(Verdict::unknown(error.message.to_string())),
+            Presence::Present(digest) => digest,
+        };
+        if self.children && digest.needs_children() && tracked.state.children.is_none() {
+            return None;
+        }
+        let children: Vec<&Digest> = tracked.state.children.iter().flatten().map(|child| &**child).collect();
+        let counts = |note: &&EventNote| tracked.events_from.is_none_or(|from| note.last_seen >= Some(from));
+        let events: Vec<EventNote> = tracked.state.events.iter().flatten().filter(counts).cloned().collect();
+        let around = self.around(&children, &events, now);
+        let verdict = self.rules.assess(digest, &around, &mut tracked.history);
+        match &tracked.state.gap {
+            Some(error) if verdict.status != Status::Current => {
+                Some(Verdict::unknown(format!("contact is lost: {error}")))
+            }
+            _ => Some(verdict),
+        }
+    }
+
+    /// An object that is gone. A Job may be taken away as soon as it has finished: how it ended is read
+    /// off its last state, and if that was never seen, nobody can tell.
+    fn absent(&self, tracked: &Tracked, last: Option<&Digest>, now: Timestamp) -> Verdict {
+        if tracked.floor.is_none() || !tracked.id.group_kind().is("batch", "Job") {
+            return Verdict::not_found();
+        }
+        let around = self.around(&[], &[], now);
+        let ended = last.map(|last| self.rules.assess(last, &around, &mut History::default()));
+        match ended.filter(|verdict| matches!(verdict.status, Status::Current | Status::Failed)) {
+            Some(ended) => ended,
+            None if last.is_none() => Verdict::unknown("the Job is gone, and how it ended was not seen"),
+            None => Verdict::not_found(),
+        }
+    }
+
+    fn around<'s>(
+        &'s self,
+        children: &'s [&'s Digest],
+        events: &'s [EventNote],
+        now: Timestamp,
+    ) -> Surroundings<'s> {
+        Surroundings { children, events, facts: self.facts, now, policy: self.policy }
     }
 }
 

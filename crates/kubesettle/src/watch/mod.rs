@@ -33,7 +33,7 @@ mod wire;
 
 use std::sync::Arc;
 
-use kstatus::{Digest, Rulebook};
+use kstatus::{Digest, EventNote, Rulebook};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -66,6 +66,9 @@ pub struct TargetState {
     pub marks: Option<Arc<Marks>>,
     /// What it generated, at any depth; `None` while nobody asked for it or it is not known yet.
     pub children: Option<Vec<Arc<Digest>>>,
+    /// Events about it and what it generated, the newest few of each; `None` while nobody asked for
+    /// them or they are not known yet.
+    pub events: Option<Vec<EventNote>>,
     /// Contact with its kind is lost: the state may be old.
     pub gap: Option<Arc<ApiError>>,
 }
@@ -149,10 +152,12 @@ pub struct Gap {
 #[derive(Clone, Debug)]
 pub struct Hub {
     requests: mpsc::Sender<Request>,
+    rules: Rulebook,
 }
 
 /// The hub's task is gone, which happens only when the runtime shuts down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("nothing is watched any more: the runtime shuts down")]
 pub struct Closed;
 
 impl Hub {
@@ -164,8 +169,13 @@ impl Hub {
     /// Starts a hub whose objects are digested by these rules. Must be called inside a tokio runtime.
     pub fn with_rules(cluster: &Cluster, rules: Rulebook) -> Self {
         let (requests, receiver) = mpsc::channel(64);
-        tokio::spawn(hub::Task::new(cluster.clone(), rules, receiver).run());
-        Self { requests }
+        tokio::spawn(hub::Task::new(cluster.clone(), rules.clone(), receiver).run());
+        Self { requests, rules }
+    }
+
+    /// The rules that its objects are digested by, and should be judged by.
+    pub fn rules(&self) -> &Rulebook {
+        &self.rules
     }
 
     /// Observes these objects from now on. An object that somebody else observes already stays with
@@ -282,6 +292,16 @@ impl Subscription {
     /// [`Closed`] when the runtime shuts down.
     pub async fn children(&self, target: ObjectId, wanted: bool) -> Result<(), Closed> {
         let request = Request::Children { subscriber: self.id, target, wanted };
+        self.requests.send(request).await.map_err(|_| Closed)
+    }
+
+    /// Asks for the events about this target and what it generated to be observed too, or no longer.
+    /// A user who may not see events is told of none.
+    ///
+    /// # Errors
+    /// [`Closed`] when the runtime shuts down.
+    pub async fn events(&self, target: ObjectId, wanted: bool) -> Result<(), Closed> {
+        let request = Request::Events { subscriber: self.id, target, wanted };
         self.requests.send(request).await.map_err(|_| Closed)
     }
 }

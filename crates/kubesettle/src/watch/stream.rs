@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kstatus::{Digest, Kind, Rulebook, Uid};
+use kstatus::{Digest, EventNote, Kind, Rulebook, Uid};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep, timeout};
 
@@ -48,6 +48,8 @@ pub(super) enum Change {
     Stranger { uid: Uid, owner: Option<Uid> },
     /// The object is gone.
     Gone { uid: Uid, owner: Option<Uid> },
+    /// The event of this uid says something.
+    Note(Uid, Box<EventNote>),
     /// Everything up to this version has been told.
     Version(Box<str>),
     /// The whole state has been told, of all that was wanted up to this serial of the interest.
@@ -334,6 +336,12 @@ impl Runner {
                 }
                 Some(owner)
             }
+            Keep::Note if sight != Sight::Deleted => {
+                let note = EventNote::read(item.json.as_bytes()).filter(EventNote::may_count);
+                self.changes.extend(note.map(|note| Change::Note(uid, Box::new(note))));
+                return;
+            }
+            Keep::Note => None,
             Keep::Nothing if sight == Sight::Listed || !self.filter.has_generated() => return,
             Keep::Nothing => {
                 self.changes.push(Change::Stranger { uid, owner: None });

@@ -2,6 +2,7 @@
 //! clock: hours of watching take milliseconds and every run is the same.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod events;
 mod faults;
 mod presence;
 mod rights;

@@ -38,8 +38,11 @@ impl Task {
                         self.note_last(&digest);
                         self.touch(&digest);
                         self.disown(uid);
+                    } else if let Some(about) = self.notes.remove(id, uid) {
+                        self.touch_uid(about);
                     }
                 }
+                Change::Note(event, note) => self.note(id, event, *note),
                 Change::Version(version) => key.version = key.version.max(number(&version)),
                 Change::Synced(serial) => self.synced(id, serial),
                 Change::Gap(error) => self.gap(id, error),
@@ -87,7 +90,7 @@ impl Task {
             if let Some(before) = before {
                 self.disown(before);
             }
-            if !kstatus::generated_kinds(digest.kind()).is_empty() {
+            if self.rules.generates(digest.kind()) {
                 self.own(uid);
             }
         }
@@ -102,6 +105,7 @@ impl Task {
         }
         let Some(key) = self.keys.get(&id) else { return };
         let epoch = key.epoch;
+        self.notes.sweep(id, epoch);
         for digest in self.store.sweep(id, epoch) {
             self.touch(&digest);
             digest.uid().into_iter().for_each(|uid| self.disown(uid));

@@ -35,14 +35,14 @@ impl Task {
         if !watched.curious.insert(subscriber) || !watched.child_keys.is_empty() {
             return;
         }
-        watched.child_kinds = kstatus::generated_kinds(&kind_of(target.group_kind(), ""));
+        watched.child_kinds = self.rules.generated_kinds(&kind_of(target.group_kind(), ""));
         self.lease_next(target);
         self.mark(target);
     }
 
     pub(super) fn release_children(&mut self, target: &ObjectId) {
         let Some(watched) = self.targets.get_mut(target) else { return };
-        watched.child_kinds = &[];
+        watched.child_kinds.clear();
         std::mem::take(&mut watched.child_keys).into_iter().for_each(|lease| self.release(lease.key));
     }
 
@@ -57,16 +57,18 @@ impl Task {
 
     /// Leases the keys of generated kinds up to the first that is not known yet.
     fn lease_next(&mut self, target: &ObjectId) {
-        let generated = kstatus::generated_kinds(&kind_of(target.group_kind(), ""));
+        let generated = self.rules.generated_kinds(&kind_of(target.group_kind(), ""));
         let mut generated_by: Vec<Box<str>> = vec![target.kind().into()];
         generated_by.extend(generated.iter().map(|(_, kind)| Box::from(*kind)));
         let interest = Interest { generated_by, ..Interest::default() };
         loop {
             let Some(watched) = self.targets.get_mut(target) else { return };
-            let [(group, kind), rest @ ..] = watched.child_kinds else { return };
-            watched.child_kinds = rest;
+            if watched.child_kinds.is_empty() {
+                return;
+            }
+            let (group, kind) = watched.child_kinds.remove(0);
             let width = watched.width;
-            let Some(resource) = self.cluster.resource(&GroupKind::new(*group, *kind), None) else {
+            let Some(resource) = self.cluster.resource(&GroupKind::new(group, kind), None) else {
                 continue;
             };
             let means = Means::Watch(match width {
@@ -92,7 +94,7 @@ impl Task {
     pub(super) fn adopt(&mut self, key: u32, digest: &Digest) {
         let (Some(uid), Some(owner)) = (digest.uid(), digest.controller()) else { return };
         if self.is_owner(owner) {
-            if !kstatus::generated_kinds(digest.kind()).is_empty() {
+            if self.rules.generates(digest.kind()) {
                 self.own(uid);
             }
         } else if !self.is_named(key, digest) {
@@ -119,7 +121,7 @@ impl Task {
             for key in self.store.with_strangers_of(uid) {
                 self.wants_again(key, uid);
             }
-            let parents = |child: &&Arc<Digest>| !kstatus::generated_kinds(child.kind()).is_empty();
+            let parents = |child: &&Arc<Digest>| self.rules.generates(child.kind());
             open.extend(self.store.children(uid).filter(parents).filter_map(|child| child.uid()));
         }
     }

@@ -11,6 +11,13 @@ impl Task {
         }
     }
 
+    /// Marks every target that the object of this uid is or belongs to.
+    pub(super) fn touch_uid(&mut self, uid: Uid) {
+        if let Some(digest) = self.store.get(uid).cloned() {
+            self.touch(&digest);
+        }
+    }
+
     pub(super) fn mark(&mut self, target: &ObjectId) {
         let Some(watched) = self.targets.get(target) else { return };
         for id in &watched.subscribers {
@@ -26,7 +33,7 @@ impl Task {
         let concerned: Vec<ObjectId> = self
             .targets
             .iter()
-            .filter(|(_, watched)| watched.key == Some(id) || watched.looks_into(id))
+            .filter(|(_, w)| w.key == Some(id) || w.looks_into(id) || w.listens_to(id))
             .map(|(target, _)| target.clone())
             .collect();
         concerned.iter().for_each(|target| self.mark(target));
@@ -84,13 +91,12 @@ impl Task {
     pub(super) fn state(&self, target: &ObjectId) -> Option<TargetState> {
         let watched = self.targets.get(target)?;
         let gap = watched.key.and_then(|id| self.keys.get(&id)).and_then(|key| key.gap.clone());
-        let known = |lease: &Lease| {
-            self.keys.get(&lease.key).is_none_or(|key| key.synced >= lease.serial || key.stopped.is_some())
-        };
-        let all = watched.child_kinds.is_empty() && watched.child_keys.iter().all(known);
+        let all = watched.child_kinds.is_empty() && watched.child_keys.iter().all(|lease| self.is_known(lease));
         let children = (all && !watched.child_keys.is_empty())
             .then(|| watched.uid.map_or_else(Vec::new, |uid| self.store.descendants(uid)));
-        Some(TargetState { presence: self.presence(watched), marks: watched.marks.clone(), children, gap })
+        let events = self.events_about(watched, children.as_deref().unwrap_or_default());
+        let (presence, marks) = (self.presence(watched), watched.marks.clone());
+        Some(TargetState { presence, marks, children, events, gap })
     }
 
     /// Answers every subscriber who asks and whom there is something to tell.

@@ -169,6 +169,7 @@ impl Task {
         self.key_names.remove(&key.name);
         self.lingering.retain(|(_, lingering)| *lingering != id);
         self.again.remove(&id);
+        self.notes.drop_key(id);
         for digest in self.store.drop_key(id) {
             self.touch(&digest);
             digest.uid().into_iter().for_each(|uid| self.disown(uid));

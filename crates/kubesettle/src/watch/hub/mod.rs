@@ -10,16 +10,20 @@
 //! | `keys` | which loops run, who leases them, kinds that are not served |
 //! | `changes` | what the loops tell: objects, gaps |
 //! | `children` | what targets generated: whose it is, and which watches show it |
+//! | `events` | what happened to them, told by Events |
 //! | `ladder` | what may not be watched, and trying it again |
 //! | `lives` | which targets an object is |
+//! | `notes` | what events say |
 //! | `deliver` | from changed objects to the subscribers they concern |
 
 mod changes;
 mod children;
 mod deliver;
+mod events;
 mod keys;
 mod ladder;
 mod lives;
+mod notes;
 mod subscribers;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -28,7 +32,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use kstatus::{Digest, Kind, Rulebook, Uid};
+use kstatus::{Digest, EventNote, Kind, Rulebook, Uid};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
@@ -36,6 +40,7 @@ use tokio_util::sync::CancellationToken;
 
 use ladder::{Denied, Trial};
 use lives::Lives;
+use notes::Notes;
 
 use crate::cluster::{Cluster, Content, Resource, Scope};
 use crate::error::{ApiError, ErrorClass};
@@ -64,6 +69,7 @@ pub(super) enum Request {
     Snapshot { subscriber: u32, reply: oneshot::Sender<Vec<(ObjectId, TargetState)>> },
     Next { subscriber: u32, reply: oneshot::Sender<Update> },
     Children { subscriber: u32, target: ObjectId, wanted: bool },
+    Events { subscriber: u32, target: ObjectId, wanted: bool },
     KindsChanged,
 }
 
@@ -108,7 +114,9 @@ struct Watched {
     curious: HashSet<u32>,
     child_keys: Vec<Lease>,
     /// Generated kinds whose watch is still to be leased: owners before what they own.
-    child_kinds: &'static [(&'static str, &'static str)],
+    child_kinds: Vec<kstatus::GroupKind>,
+    /// The events about it and them, while somebody wants those.
+    events: Option<Box<Listening>>,
 }
 
 impl Watched {
@@ -116,6 +124,18 @@ impl Watched {
     fn looks_into(&self, key: u32) -> bool {
         self.child_keys.iter().any(|lease| lease.key == key)
     }
+
+    /// True when this key shows the events about it.
+    fn listens_to(&self, key: u32) -> bool {
+        self.events.as_ref().and_then(|events| events.lease).is_some_and(|lease| lease.key == key)
+    }
+}
+
+/// Who wants the events about a target, and which key shows them; none where there are no events.
+#[derive(Debug, Default)]
+struct Listening {
+    who: Vec<u32>,
+    lease: Option<Lease>,
 }
 
 /// The use of a key.
@@ -168,6 +188,7 @@ pub(super) struct Task {
     target_of: Lives,
     subscribers: HashMap<u32, Subscriber>,
     store: Store,
+    notes: Notes,
     no_streaming: HashSet<GroupKind>,
     lingering: Vec<(Instant, u32)>,
     denied: Vec<(Instant, Denied)>,
@@ -201,6 +222,7 @@ impl Task {
             target_of: Lives::default(),
             subscribers: HashMap::new(),
             store: Store::default(),
+            notes: Notes::default(),
             no_streaming: HashSet::new(),
             lingering: Vec::new(),
             denied: Vec::new(),
@@ -266,6 +288,7 @@ impl Task {
                 }
             }
             Request::Children { subscriber, target, wanted } => self.children(subscriber, &target, wanted),
+            Request::Events { subscriber, target, wanted } => self.events(subscriber, &target, wanted),
             Request::KindsChanged => {
                 if self.targets.values().any(|target| target.key.is_none()) {
                     self.probe = Some((Instant::now(), PROBE.0));

@@ -40,7 +40,8 @@ impl Task {
                     subscribers: Vec::new(),
                     curious: HashSet::new(),
                     child_keys: Vec::new(),
-                    child_kinds: &[],
+                    child_kinds: Vec::new(),
+                    events: None,
                 })
             });
             entry.subscribers.push(id);
@@ -75,10 +76,8 @@ impl Task {
     fn let_go(&mut self, id: u32, target: &ObjectId) {
         let Some(watched) = self.targets.get_mut(target) else { return };
         watched.subscribers.retain(|other| *other != id);
-        watched.curious.remove(&id);
-        if watched.curious.is_empty() {
-            self.release_children(target);
-        }
+        self.children(id, target, false);
+        self.events(id, target, false);
         if self.targets.get(target).is_none_or(|watched| !watched.subscribers.is_empty()) {
             return;
         }
