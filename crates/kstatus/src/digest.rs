@@ -51,7 +51,6 @@ pub struct Digest {
     ordered: bool,
     needs_children: bool,
     /// What readers keep; thin, since few objects have any.
-    #[expect(clippy::box_collection, clippy::redundant_allocation, reason = "eight bytes, not sixteen")]
     kept: Option<Box<Box<[u8]>>>,
 }
 
