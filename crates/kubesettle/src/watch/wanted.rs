@@ -84,7 +84,9 @@ impl Interest {
             .names
             .iter()
             .all(|(namespace, names)| self.names.get(namespace).is_some_and(|mine| names.is_subset(mine)));
-        names && (self.notes || !other.notes) && other.generated_by.iter().all(|kind| self.generated_by.contains(kind))
+        names
+            && (self.notes || !other.notes)
+            && other.generated_by.iter().all(|kind| self.generated_by.contains(kind))
     }
 }
 

@@ -35,21 +35,21 @@ impl Task {
         if !watched.curious.insert(subscriber) || !watched.child_keys.is_empty() {
             return;
         }
-        watched.child_kinds = self.rules.generated_kinds(&kind_of(target.group_kind(), ""));
+        watched.next_child = Some(0);
         self.lease_next(target);
         self.mark(target);
     }
 
     pub(super) fn release_children(&mut self, target: &ObjectId) {
         let Some(watched) = self.targets.get_mut(target) else { return };
-        watched.child_kinds.clear();
+        watched.next_child = None;
         std::mem::take(&mut watched.child_keys).into_iter().for_each(|lease| self.release(lease.key));
     }
 
     /// A key is known or will not be soon: whoever waited for that leases the next one.
     pub(super) fn go_on(&mut self, key: u32) {
         let waiting = self.targets.iter().filter(|(_, watched)| {
-            !watched.child_kinds.is_empty() && watched.child_keys.last().is_some_and(|lease| lease.key == key)
+            watched.next_child.is_some() && watched.child_keys.last().is_some_and(|lease| lease.key == key)
         });
         let waiting: Vec<ObjectId> = waiting.map(|(target, _)| target.clone()).collect();
         waiting.iter().for_each(|target| self.lease_next(target));
@@ -63,10 +63,12 @@ impl Task {
         let interest = Interest { generated_by, ..Interest::default() };
         loop {
             let Some(watched) = self.targets.get_mut(target) else { return };
-            if watched.child_kinds.is_empty() {
+            let Some(next) = watched.next_child else { return };
+            let Some((group, kind)) = generated.get(usize::from(next)).copied() else {
+                watched.next_child = None;
                 return;
-            }
-            let (group, kind) = watched.child_kinds.remove(0);
+            };
+            watched.next_child = next.checked_add(1);
             let width = watched.width;
             let Some(resource) = self.cluster.resource(&GroupKind::new(group, kind), None) else {
                 continue;
@@ -79,7 +81,8 @@ impl Task {
             if let Some(watched) = self.targets.get_mut(target) {
                 watched.child_keys.push(lease);
             }
-            if !self.is_decided(lease) {
+            let more = usize::from(next) + 1 < generated.len();
+            if !self.is_decided(lease) && more {
                 return;
             }
         }

@@ -91,7 +91,7 @@ impl Task {
     pub(super) fn state(&self, target: &ObjectId) -> Option<TargetState> {
         let watched = self.targets.get(target)?;
         let gap = watched.key.and_then(|id| self.keys.get(&id)).and_then(|key| key.gap.clone());
-        let all = watched.child_kinds.is_empty() && watched.child_keys.iter().all(|lease| self.is_known(lease));
+        let all = watched.next_child.is_none() && watched.child_keys.iter().all(|lease| self.is_known(lease));
         let children = (all && !watched.child_keys.is_empty())
             .then(|| watched.uid.map_or_else(Vec::new, |uid| self.store.descendants(uid)));
         let events = self.events_about(watched, children.as_deref().unwrap_or_default());

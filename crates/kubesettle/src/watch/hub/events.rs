@@ -54,7 +54,9 @@ impl Task {
 
     /// Takes an event, and tells those whom it concerns.
     pub(super) fn note(&mut self, key: u32, event: Uid, note: EventNote) {
-        let (Some(about), Some(epoch)) = (note.about, self.keys.get(&key).map(|key| key.epoch)) else { return };
+        let (Some(about), Some(epoch)) = (note.about, self.keys.get(&key).map(|key| key.epoch)) else {
+            return;
+        };
         if self.notes.put(key, epoch, event, note) {
             self.touch_uid(about);
         }

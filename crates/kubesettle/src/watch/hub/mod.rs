@@ -113,8 +113,8 @@ struct Watched {
     /// Who wants its children.
     curious: HashSet<u32>,
     child_keys: Vec<Lease>,
-    /// Generated kinds whose watch is still to be leased: owners before what they own.
-    child_kinds: Vec<kstatus::GroupKind>,
+    /// The next of the generated kinds whose watch is to be leased: owners before what they own.
+    next_child: Option<u8>,
     /// The events about it and them, while somebody wants those.
     events: Option<Box<Listening>>,
 }

@@ -40,7 +40,7 @@ impl Task {
                     subscribers: Vec::new(),
                     curious: HashSet::new(),
                     child_keys: Vec::new(),
-                    child_kinds: Vec::new(),
+                    next_child: None,
                     events: None,
                 })
             });
