@@ -11,6 +11,7 @@ mod config;
 mod connect_error;
 mod credentials;
 mod discovery;
+mod inflate;
 mod lines;
 mod requests;
 mod secret;
@@ -75,6 +76,7 @@ impl Cluster {
             base: config.server.clone(),
             headers: config.headers.clone(),
             namespace: config.namespace.as_str().into(),
+            compression: config.compression,
         }));
         cluster.refresh_discovery().await.map_err(|error| failed(&error))?;
         Ok(cluster)
@@ -97,6 +99,7 @@ impl Cluster {
             base: "http://in-process".to_owned(),
             headers: HeaderMap::new(),
             namespace: default_namespace.into(),
+            compression: true,
         }))
     }
 

@@ -30,7 +30,7 @@ const PARTIAL_LIST: &str =
 const JSON_PATCH: &str = "application/json-patch+json";
 const APPLY: &str = "application/apply-patch+yaml";
 
-/// Largest object and largest page taken.
+/// Largest object and largest page taken, as they are when they are no longer compressed.
 const OBJECT: usize = 64 << 20;
 const PAGE: usize = 1 << 30;
 
@@ -228,8 +228,8 @@ pub(super) async fn list(
         Content::Full => LEAN,
         Content::MetadataOnly => PARTIAL_LIST,
     };
-    let answer = inner.head(Ask::new(Method::GET, target, accept)).await?;
-    inner.success(answer, resource.plural(), PAGE).await
+    let ask = Ask::new(Method::GET, target, accept).compressed(inner.compression);
+    inner.success(inner.head(ask).await?, resource.plural(), PAGE).await
 }
 
 pub(super) async fn watch(

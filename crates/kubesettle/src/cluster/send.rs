@@ -4,13 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, RETRY_AFTER};
+use http::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderName};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use http_body_util::Full;
 
 use super::answer;
 use super::credentials::{Credentials, Pass, Renewal};
 use super::discovery::refresh::Discovery;
+use super::inflate;
 use super::transport::{Body, Stream, Transport};
 use crate::error::{ApiError, ErrorClass};
 
@@ -27,6 +28,8 @@ pub(super) struct Inner {
     /// Sent with every request.
     pub(super) headers: HeaderMap,
     pub(super) namespace: Arc<str>,
+    /// Lists may come compressed.
+    pub(super) compression: bool,
 }
 
 /// One question.
@@ -44,6 +47,15 @@ impl Ask {
         Self { method, target, accept, body: None, headers: Vec::new() }
     }
 
+    /// Lets the answer come compressed. Right for long answers that are read to their end; the parts of a
+    /// watch would wait in the compressor.
+    pub(super) fn compressed(mut self, if_so: bool) -> Self {
+        if if_so {
+            self.headers.push((ACCEPT_ENCODING, HeaderValue::from_static("gzip")));
+        }
+        self
+    }
+
     pub(super) fn with_body(mut self, media_type: &'static str, body: Bytes) -> Self {
         self.body = Some((media_type, body));
         self
@@ -56,7 +68,7 @@ impl Inner {
         let transport = &self.transport;
         let send = |request| async move { Ok((transport.request(request).await?, ())) };
         let (answer, ()) = self.renewing(ask, send).await?;
-        Ok(answer)
+        Ok(inflate::inflated(answer))
     }
 
     /// Asks for an answer that goes on for long.
@@ -85,9 +97,9 @@ impl Inner {
             return Ok(answer);
         }
         let code = answer.status().as_u16();
-        let wait = answer.headers().get(RETRY_AFTER).cloned();
-        let body = self.transport.collect(answer.into_body(), ERROR_BODY).await.unwrap_or_default();
-        Err(answer::sort(code, wait.as_ref().and_then(|wait| wait.to_str().ok()), &body, asked))
+        let (head, body) = answer.into_parts();
+        let body = self.transport.collect(body, ERROR_BODY).await.unwrap_or_default();
+        Err(answer::sort(code, &head.headers, &body, asked))
     }
 
     async fn renewing<T, F>(

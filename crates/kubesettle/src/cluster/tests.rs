@@ -166,6 +166,7 @@ async fn lists_and_watches_ask_for_metadata_in_their_own_words() {
     let seen = script.last();
     assert_eq!(seen.target, "/api/v1/namespaces/shop/configmaps?limit=500&resourceVersion=0");
     assert!(seen.headers.get("accept").unwrap().to_str().unwrap().contains("as=PartialObjectMetadataList;"));
+    assert_eq!(seen.headers.get("accept-encoding").unwrap(), "gzip");
 
     let page = ListPage {
         limit: Some(500),
@@ -185,6 +186,7 @@ async fn lists_and_watches_ask_for_metadata_in_their_own_words() {
         "/api/v1/namespaces/shop/configmaps?watch=1&allowWatchBookmarks=true&timeoutSeconds=300&resourceVersion=7"
     );
     assert!(seen.headers.get("accept").unwrap().to_str().unwrap().contains("as=PartialObjectMetadata;"));
+    assert!(seen.headers.get("accept-encoding").is_none(), "events do not wait in a compressor");
     assert_eq!(lines.next().await.unwrap(), Some(&b"{\"type\":\"ADDED\"}"[..]));
     assert_eq!(lines.next().await.unwrap(), None);
 
@@ -332,6 +334,7 @@ async fn a_rejected_token_is_renewed_once_and_the_request_sent_again() {
         base: "http://in-process".to_owned(),
         headers: HeaderMap::new(),
         namespace: "default".into(),
+        compression: true,
     }));
     let params = ApplyParams::new("m");
     let body = Bytes::from_static(b"{}");

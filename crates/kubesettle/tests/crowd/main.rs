@@ -5,6 +5,7 @@
 #![allow(clippy::await_holding_lock, reason = "each test has a runtime and a thread of its own")]
 
 mod bytes;
+mod content;
 mod late;
 mod slow;
 mod world;

@@ -49,12 +49,13 @@ pub(crate) struct World {
     sandbox: Sandbox,
     collections: Arc<Mutex<HashMap<&'static str, Collection>>>,
     asked: Arc<Mutex<Vec<String>>>,
+    accepts: Arc<Mutex<Vec<String>>>,
 }
 
 impl World {
     pub(crate) fn new() -> Self {
         let sandbox = Sandbox::builder().build();
-        Self { sandbox, collections: Arc::default(), asked: Arc::default() }
+        Self { sandbox, collections: Arc::default(), asked: Arc::default(), accepts: Arc::default() }
     }
 
     /// `plural` of the namespace `n` has so many objects, each made by its number.
@@ -86,6 +87,11 @@ impl World {
         self.asked.lock().unwrap().clone()
     }
 
+    /// What these questions accepted as an answer.
+    pub(crate) fn accepts(&self) -> Vec<String> {
+        self.accepts.lock().unwrap().clone()
+    }
+
     pub(crate) async fn hub(&self) -> Hub {
         let world = self.clone();
         let service = tower::service_fn(move |request: Request<Full<Bytes>>| world.clone().answer(request));
@@ -101,6 +107,8 @@ impl World {
         if let Some(plural) = plural {
             let verb = if watches { "watch" } else { "get" };
             self.asked.lock().unwrap().push(format!("{verb} {plural}"));
+            let accept = request.headers().get("accept").unwrap().to_str().unwrap().to_owned();
+            self.accepts.lock().unwrap().push(accept);
             if let Some(collection) = self.collections.lock().unwrap().get_mut(&*plural) {
                 let (sender, events) = mpsc::unbounded_channel();
                 collection.followers.push(sender);

@@ -10,6 +10,8 @@ mod text;
 use std::borrow::Cow;
 use std::time::Duration;
 
+use http::HeaderMap;
+use http::header::{DATE, RETRY_AFTER};
 use serde::Deserialize;
 
 use crate::error::{ApiError, ErrorClass, FieldCause};
@@ -153,15 +155,23 @@ struct Cause<'a> {
 }
 
 /// Sorts an answer that is not a success. `asked` is the plural name of the kind that the request
-/// was about; `retry_after` the header of that name.
-pub(super) fn sort(code: u16, retry_after: Option<&str>, body: &[u8], asked: &str) -> ApiError {
+/// was about.
+pub(super) fn sort(code: u16, headers: &HeaderMap, body: &[u8], asked: &str) -> ApiError {
     let status = serde_json::from_slice::<Status<'_>>(body).ok().filter(|status| status.kind == "Status");
-    let header = retry_after.and_then(|seconds| seconds.trim().parse().ok());
+    let header = wait_of(headers);
     match status {
         Some(status) if asked == "secrets" => from_status(code, header, &status.without_values(), asked),
         Some(status) => from_status(code, header, &status, asked),
         None => from_text(code, header, body),
     }
+}
+
+/// Seconds to wait, from `Retry-After`: a number, or a moment on the server's own clock.
+fn wait_of(headers: &HeaderMap) -> Option<u64> {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    let asked = text(RETRY_AFTER)?;
+    let at = |text| httpdate::parse_http_date(text).ok();
+    asked.parse().ok().or_else(|| Some(at(asked)?.duration_since(at(text(DATE)?)?).ok()?.as_secs()))
 }
 
 impl Status<'_> {

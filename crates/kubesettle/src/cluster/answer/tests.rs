@@ -7,6 +7,10 @@ fn status(code: u16, reason: &str, message: &str, details: &str) -> String {
     )
 }
 
+fn waits(headers: &[(&str, &str)]) -> HeaderMap {
+    headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
+}
+
 /// (code, reason, message, details, plural asked for, class)
 type Row = (u16, &'static str, &'static str, &'static str, &'static str, ErrorClass);
 
@@ -430,7 +434,7 @@ const SERVER: &[Row] = &[
 fn server_answers_are_sorted() {
     for (code, reason, message, details, asked, class) in SERVER {
         let body = status(*code, reason, message, details);
-        let error = sort(*code, None, body.as_bytes(), asked);
+        let error = sort(*code, &waits(&[]), body.as_bytes(), asked);
         assert_eq!(error.class, *class, "{code} {message}");
         assert_eq!(error.status, Some(*code));
         if *asked != "secrets" {
@@ -470,7 +474,7 @@ fn text_answers_are_sorted() {
         (599, "", E::ServerError, "the server answered 599"),
     ];
     for (code, body, class, message) in rows {
-        let error = sort(code, None, body.as_bytes(), "pods");
+        let error = sort(code, &waits(&[]), body.as_bytes(), "pods");
         assert_eq!((error.class, &*error.message), (class, message), "{code}");
     }
 }
@@ -479,14 +483,25 @@ fn text_answers_are_sorted() {
 fn fields_come_once_and_waits_are_kept() {
     let details = r#"{"name":"a","causes":[{"reason":"FieldValueInvalid","message":"m","field":"metadata.uid"},
         {"reason":"FieldValueInvalid","message":"m","field":"metadata.uid"},{"reason":"x","message":"n","field":"spec"}],"retryAfterSeconds":3}"#;
-    let error = sort(422, Some("7"), status(422, "Invalid", "bad", details).as_bytes(), "pods");
+    let error =
+        sort(422, &waits(&[("retry-after", "7")]), status(422, "Invalid", "bad", details).as_bytes(), "pods");
     let fields: Vec<&str> = error.causes.iter().map(|cause| &*cause.field).collect();
     assert_eq!(fields, ["metadata.uid", "spec"]);
     assert_eq!(error.retry_after, Some(Duration::from_secs(3)), "the body is closer to the truth");
-    let error = sort(429, Some(" 7 "), b"slow down", "pods");
-    assert_eq!(error.retry_after, Some(Duration::from_secs(7)));
-    let error = sort(503, Some("Wed, 21 Oct 2026 07:28:00 GMT"), b"", "pods");
-    assert_eq!(error.retry_after, None);
+    let date = ("date", "Wed, 21 Oct 2026 07:28:00 GMT");
+    let rows: [(&[(&str, &str)], Option<u64>); 6] = [
+        (&[("retry-after", " 7 ")], Some(7)),
+        (&[("retry-after", "soon")], None),
+        (&[("retry-after", "Wed, 21 Oct 2026 07:28:09 GMT"), date], Some(9)),
+        (&[("retry-after", "Wednesday, 21-Oct-26 07:28:09 GMT"), date], Some(9)),
+        (&[("retry-after", "Wed, 21 Oct 2026 07:00:00 GMT"), date], None),
+        // Our own clock may be wrong by hours.
+        (&[("retry-after", "Wed, 21 Oct 2026 07:28:09 GMT")], None),
+    ];
+    for (headers, seconds) in rows {
+        let error = sort(503, &waits(headers), b"slow down", "pods");
+        assert_eq!(error.retry_after, seconds.map(Duration::from_secs), "{headers:?}");
+    }
 }
 
 #[test]
@@ -511,7 +526,7 @@ fn an_error_about_a_secret_does_not_repeat_its_values() {
             "kind": "Status", "message": said, "code": code,
             "details": serde_json::from_str::<serde_json::Value>(&causes).unwrap(),
         });
-        let error = sort(code, None, body.to_string().as_bytes(), "secrets");
+        let error = sort(code, &waits(&[]), body.to_string().as_bytes(), "secrets");
         assert_eq!((error.class, &*error.message), (class, shown));
         assert!(!format!("{error:?}").contains("canary"), "{error:?}");
     }
@@ -524,7 +539,8 @@ fn long_dumps_keep_the_field_and_the_verdict() {
         format!("Job.batch \"j\" is invalid: spec.template: Invalid value: {{{dump}}}: field is immutable");
     let causes = serde_json::json!({"causes":[{"reason":"FieldValueInvalid","field":"spec.template",
         "message": format!("Invalid value: {{{dump}}}: field is immutable")}]});
-    let error = sort(422, None, status(422, "Invalid", &message, &causes.to_string()).as_bytes(), "jobs");
+    let error =
+        sort(422, &waits(&[]), status(422, "Invalid", &message, &causes.to_string()).as_bytes(), "jobs");
     assert_eq!(error.class, E::Immutable);
     assert!(error.message.len() < 1100, "{}", error.message.len());
     assert!(error.message.starts_with("Job.batch \"j\" is invalid: spec.template: Invalid value: {ä"));

@@ -80,6 +80,8 @@ pub struct Config {
     pub(super) headers: HeaderMap,
     /// Until the head of an answer is there; `None` is for ever.
     pub(super) answer_timeout: Option<Duration>,
+    /// Lists may come compressed.
+    pub(super) compression: bool,
 }
 
 /// Which server certificates are accepted.

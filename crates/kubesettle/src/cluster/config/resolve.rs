@@ -199,6 +199,7 @@ impl Chosen {
             proxy,
             headers,
             answer_timeout,
+            compression: !options.disable_compression && cluster.disable_compression != Some(true),
         })
     }
 }

@@ -73,6 +73,7 @@ fn the_current_context_decides() {
     let agent = config.headers.get("user-agent").unwrap().to_str().unwrap();
     assert!(agent.starts_with("kubesettle/"), "{agent}");
     assert_eq!(config.answer_timeout, Some(Duration::from_secs(60)));
+    assert!(config.compression);
 }
 
 #[test]
@@ -177,6 +178,7 @@ fn flags_win_over_files() {
     options.as_uid = Some("7".to_owned());
     options.user_agent = "tool/1".to_owned();
     options.request_timeout = Some(Duration::ZERO);
+    options.disable_compression = true;
     options.proxy_url = Some("socks5://proxy".to_owned());
     let config = case.load().unwrap();
     assert_eq!((config.server(), config.default_namespace()), ("https://other.example.com", "mine"));
@@ -184,6 +186,7 @@ fn flags_win_over_files() {
     assert_eq!(config.trust, Trust::Certificates(b"MINE".to_vec()));
     assert!(matches!(&config.auth, Auth::Token(token) if token.expose() == "other"));
     assert_eq!(config.answer_timeout, None);
+    assert!(!config.compression);
     assert_eq!(config.proxy.unwrap().host(), Some("proxy"));
     let headers = |name: &str| -> Vec<String> {
         config.headers.get_all(name).iter().map(|value| value.to_str().unwrap().to_owned()).collect()
