@@ -7,6 +7,7 @@ mod sets;
 mod status;
 mod table;
 mod tool;
+mod watch;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -23,6 +24,8 @@ pub(crate) enum Command {
     S3(Options),
     /// Many ConfigMaps, tracked: a record in several parts
     S7(Options),
+    /// Follow a few objects among very many, and a rollout of many, with our watcher and that of cli-utils
+    Watch(watch::Options),
     /// Judge recorded objects with kstatus and with the Go library
     Status(status::Options),
 }
@@ -48,6 +51,7 @@ pub(crate) fn run(command: &Command) -> Result<ExitCode, Box<dyn Error>> {
         Command::S1(options) => sets::run(Scenario::Deployments, options),
         Command::S3(options) => sets::run(Scenario::Tenants, options),
         Command::S7(options) => sets::run(Scenario::ConfigMaps, options),
+        Command::Watch(options) => watch::run(options),
         Command::Status(options) => status::run(options),
     }
     .map(|()| ExitCode::SUCCESS)

@@ -23,7 +23,7 @@ one that `testing/peers/go.mod` pins. Requests are those of the API server's aud
     )
 }
 
-fn machine() -> String {
+pub(super) fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let model = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = model.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or_default();

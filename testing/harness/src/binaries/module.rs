@@ -21,10 +21,12 @@ pub enum Binary {
     Floor,
     /// What the Go library kstatus says about objects, line by line.
     Oracle,
+    /// Follows objects with the status watcher of cli-utils.
+    Watcher,
 }
 
 impl Binary {
-    pub(super) const ALL: [Self; 9] = [
+    pub(super) const ALL: [Self; 10] = [
         Self::Etcd,
         Self::KubeApiserver,
         Self::KubeControllerManager,
@@ -34,6 +36,7 @@ impl Binary {
         Self::Kapply,
         Self::Floor,
         Self::Oracle,
+        Self::Watcher,
     ];
 
     /// The file name.
@@ -48,6 +51,7 @@ impl Binary {
             Self::Kapply => "kapply",
             Self::Floor => "floor",
             Self::Oracle => "oracle",
+            Self::Watcher => "watcher",
         }
     }
 
@@ -59,7 +63,7 @@ impl Binary {
                 Module::ControlPlane
             }
             Self::Kwok => Module::Kwok,
-            Self::Kapply | Self::Floor | Self::Oracle => Module::Peers,
+            Self::Kapply | Self::Floor | Self::Oracle | Self::Watcher => Module::Peers,
         }
     }
 
@@ -75,6 +79,7 @@ impl Binary {
             Self::Kapply => "sigs.k8s.io/cli-utils/cmd",
             Self::Floor => "./floor",
             Self::Oracle => "./oracle",
+            Self::Watcher => "./watcher",
         }
     }
 }

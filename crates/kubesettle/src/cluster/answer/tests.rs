@@ -11,6 +11,9 @@ fn waits(headers: &[(&str, &str)]) -> HeaderMap {
     headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
 }
 
+/// Headers, and the seconds that they ask for.
+type WaitRow = (&'static [(&'static str, &'static str)], Option<u64>);
+
 /// (code, reason, message, details, plural asked for, class)
 type Row = (u16, &'static str, &'static str, &'static str, &'static str, ErrorClass);
 
@@ -488,17 +491,17 @@ fn fields_come_once_and_waits_are_kept() {
     let fields: Vec<&str> = error.causes.iter().map(|cause| &*cause.field).collect();
     assert_eq!(fields, ["metadata.uid", "spec"]);
     assert_eq!(error.retry_after, Some(Duration::from_secs(3)), "the body is closer to the truth");
-    let date = ("date", "Wed, 21 Oct 2026 07:28:00 GMT");
-    let rows: [(&[(&str, &str)], Option<u64>); 6] = [
+    const DATE: (&str, &str) = ("date", "Wed, 21 Oct 2026 07:28:00 GMT");
+    let rows: &[WaitRow] = &[
         (&[("retry-after", " 7 ")], Some(7)),
         (&[("retry-after", "soon")], None),
-        (&[("retry-after", "Wed, 21 Oct 2026 07:28:09 GMT"), date], Some(9)),
-        (&[("retry-after", "Wednesday, 21-Oct-26 07:28:09 GMT"), date], Some(9)),
-        (&[("retry-after", "Wed, 21 Oct 2026 07:00:00 GMT"), date], None),
+        (&[("retry-after", "Wed, 21 Oct 2026 07:28:09 GMT"), DATE], Some(9)),
+        (&[("retry-after", "Wednesday, 21-Oct-26 07:28:09 GMT"), DATE], Some(9)),
+        (&[("retry-after", "Wed, 21 Oct 2026 07:00:00 GMT"), DATE], None),
         // Our own clock may be wrong by hours.
         (&[("retry-after", "Wed, 21 Oct 2026 07:28:09 GMT")], None),
     ];
-    for (headers, seconds) in rows {
+    for &(headers, seconds) in rows {
         let error = sort(503, &waits(headers), b"slow down", "pods");
         assert_eq!(error.retry_after, seconds.map(Duration::from_secs), "{headers:?}");
     }
