@@ -28,6 +28,7 @@ mod change;
 mod cli_utils;
 mod connection;
 mod contact;
+mod crash;
 mod failures;
 mod input;
 mod interrupt;
@@ -59,6 +60,7 @@ fn main() {
     let modules = [
         // Those with the longest waits begin first.
         outage::tests(),
+        crash::tests(),
         scale::tests(),
         failures::tests(),
         real_life::tests(),

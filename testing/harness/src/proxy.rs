@@ -1,4 +1,5 @@
-//! A TCP forwarder that counts. TLS passes through it untouched.
+//! A TCP forwarder that counts, and may fall silent for good at a given byte. TLS passes through it
+//! untouched.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -28,14 +29,30 @@ pub struct Traffic {
     pub received: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
     closed: AtomicBool,
+    /// How many bytes from clients pass.
+    limit: AtomicU64,
     connections: AtomicU64,
     open: AtomicU64,
     sent: AtomicU64,
     received: AtomicU64,
     streams: Mutex<Vec<(u64, TcpStream)>>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            closed: AtomicBool::new(false),
+            limit: AtomicU64::new(u64::MAX),
+            connections: AtomicU64::new(0),
+            open: AtomicU64::new(0),
+            sent: AtomicU64::new(0),
+            received: AtomicU64::new(0),
+            streams: Mutex::default(),
+        }
+    }
 }
 
 impl TcpProxy {
@@ -71,6 +88,18 @@ impl TcpProxy {
         }
     }
 
+    /// From now on lets pass so many bytes from clients. Then the server gets nothing more and clients
+    /// hear nothing more: what a client's death at that byte looks like to the server.
+    pub fn silence_after(&self, bytes: u64) {
+        let sent = self.state.sent.load(Ordering::SeqCst);
+        self.state.limit.store(sent.saturating_add(bytes), Ordering::SeqCst);
+    }
+
+    /// Whether it has fallen silent.
+    pub fn is_silent(&self) -> bool {
+        self.state.is_silent()
+    }
+
     /// Cuts all connections that are open now; new ones are served.
     pub fn cut(&self) {
         self.state.cut();
@@ -93,6 +122,17 @@ impl State {
         }
     }
 
+    fn is_silent(&self) -> bool {
+        self.sent.load(Ordering::SeqCst) >= self.limit.load(Ordering::SeqCst)
+    }
+
+    /// Counts bytes from a client and says how many may go on.
+    fn pass(&self, bytes: u64) -> u64 {
+        let limit = self.limit.load(Ordering::SeqCst);
+        let before = self.sent.fetch_add(bytes, Ordering::SeqCst);
+        limit.saturating_sub(before).min(bytes)
+    }
+
     fn keep(&self, number: u64, streams: [&TcpStream; 2]) {
         let mut kept = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         kept.extend(streams.into_iter().filter_map(|stream| Some((number, stream.try_clone().ok()?))));
@@ -109,6 +149,9 @@ fn accept(listener: &TcpListener, target: SocketAddr, state: &Arc<State>) {
             return;
         }
         let Ok(client) = client else { continue };
+        if state.is_silent() {
+            continue;
+        }
         let number = state.connections.fetch_add(1, Ordering::SeqCst);
         let state = Arc::clone(state);
         thread::spawn(move || {
@@ -129,17 +172,21 @@ fn forward(client: &TcpStream, target: SocketAddr, number: u64, state: &State) {
     let _ = server.set_nodelay(true);
     state.keep(number, [client, &server]);
     thread::scope(|scope| {
-        scope.spawn(|| copy(client, &server, &state.sent));
-        copy(&server, client, &state.received);
+        scope.spawn(|| copy(client, &server, |bytes| state.pass(bytes)));
+        copy(&server, client, |bytes| {
+            state.received.fetch_add(bytes, Ordering::SeqCst);
+            if state.is_silent() { 0 } else { bytes }
+        });
     });
 }
 
-/// Copies one direction, and passes its end on.
-fn copy(mut from: &TcpStream, mut to: &TcpStream, count: &AtomicU64) {
+/// Copies one direction, and passes its end on. `pass` counts the bytes that were read and says how
+/// many of them go on; fewer than there are end it.
+fn copy(mut from: &TcpStream, mut to: &TcpStream, pass: impl Fn(u64) -> u64) {
     let mut buffer = vec![0; 64 * 1024];
     while let Ok(read @ 1..) = from.read(&mut buffer) {
-        count.fetch_add(read as u64, Ordering::SeqCst);
-        if to.write_all(&buffer[..read]).is_err() {
+        let passed = usize::try_from(pass(read as u64)).map_or(read, |passed| passed.min(read));
+        if to.write_all(&buffer[..passed]).is_err() || passed < read {
             let _ = from.shutdown(Shutdown::Read);
             break;
         }
@@ -177,6 +224,23 @@ mod tests {
         assert_eq!(proxy.traffic(), Traffic { connections: 1, open: 1, sent: 5, received: 5 });
         drop(stream);
         wait_until("the connection to close", Duration::from_secs(10), || proxy.traffic().open == 0);
+    }
+
+    #[test]
+    fn a_silent_proxy_has_let_pass_exactly_so_many_bytes_and_serves_nobody_more() {
+        let proxy = TcpProxy::start(echo()).unwrap();
+        let mut stream = TcpStream::connect(proxy.address()).unwrap();
+        proxy.silence_after(7);
+        stream.write_all(b"hello").unwrap();
+        stream.read_exact(&mut [0; 5]).unwrap();
+        assert!(!proxy.is_silent());
+        stream.write_all(b"world").unwrap();
+        let mut rest = Vec::new();
+        let _ = stream.read_to_end(&mut rest);
+        assert!(proxy.is_silent() && rest.len() <= 2, "{rest:?}");
+        let mut next = TcpStream::connect(proxy.address()).unwrap();
+        let _ = next.write_all(b"!");
+        assert_eq!(next.read(&mut [0]).unwrap_or(0), 0);
     }
 
     #[test]
