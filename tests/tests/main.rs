@@ -48,6 +48,7 @@ mod scale;
 mod scopes;
 mod shop;
 mod sources;
+mod stress;
 
 use libtest_mimic::Arguments;
 
@@ -61,6 +62,7 @@ fn main() {
         // Those with the longest waits begin first.
         outage::tests(),
         crash::tests(),
+        stress::tests(),
         scale::tests(),
         failures::tests(),
         real_life::tests(),
