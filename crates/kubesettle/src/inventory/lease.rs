@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::hash;
 use super::model::Location;
+use crate::id::{GroupKind, ObjectId};
 
 /// How long a Lease lasts without a sign of life.
 pub const LASTS: Duration = Duration::from_secs(30);
@@ -32,6 +33,11 @@ pub fn lease_name(set: &Location) -> String {
     let digest = &hash::hex(&hash::of(set.name()))[..16];
     let cut: String = whole.chars().take(MAX_NAME - 17).collect();
     format!("{}-{digest}", cut.trim_end_matches(['-', '.']))
+}
+
+/// The same as an object: it must not be in the input itself.
+pub fn lease_object(set: &Location) -> ObjectId {
+    ObjectId::new(GroupKind::new("coordination.k8s.io", "Lease"), set.namespace(), &lease_name(set))
 }
 
 /// Who holds a Lease, as a person reads it. Two runs never have the same.

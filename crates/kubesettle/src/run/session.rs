@@ -26,8 +26,9 @@ use crate::cluster::Cluster;
 use crate::error::ExitClass;
 use crate::event::{Action, Body, Counts, DryRun, Operation, Start, WarningSource};
 use crate::id::{GroupKind, ObjectId};
+use crate::inventory::lease::lease_object;
 use crate::inventory::{Entries, Fate, Mark, MarkForm, OWNING_INVENTORY, Outcomes};
-use crate::manifest::{APPLY_TIME_MUTATION, DEPENDS_ON};
+use crate::manifest::{APPLY_TIME_MUTATION, DEPENDS_ON, Object};
 use crate::plan::{Decision, Live, LiveState, Pin, Plan, SavedPlan, Step, Wanted, marked, protected};
 use crate::status::{Signal, Watcher};
 use crate::watch::{Closed, Hub, Presence, Target, until};
@@ -126,6 +127,20 @@ impl Session {
     /// Takes the lock, reads the record, and learns the state of everything.
     async fn open(&mut self, emit: &mut Emitter) -> Result<Result<Watcher, Stop>, Closed> {
         if let Some(set) = &self.job.options.set {
+            let objects = self.job.wanted.objects();
+            let at = set.wanted.location();
+            // The parent of an ApplySet may be a member.
+            let record = (!set.wanted.is_applyset()).then(|| at.object());
+            let ours: Vec<ObjectId> = record.into_iter().chain([lease_object(at)]).collect();
+            if let Some(object) = objects.iter().find(|object| ours.contains(object.id())) {
+                let message = format!(
+                    "{}: {:#} has the name of the record of the set or of its lock; give the object or the set \
+                     another name (--set NAME)",
+                    object.place(),
+                    object.id()
+                );
+                return Ok(Err(Stop { class: ExitClass::Usage, message }));
+            }
             if self.job.options.dry_run.is_none() {
                 match Lock::acquire(&self.job.cluster, set, emit).await {
                     Ok(Locked::Ours(lock)) => self.lock = Some(lock),
@@ -136,7 +151,10 @@ impl Session {
             }
             let manager = &self.job.options.apply.field_manager;
             match Record::open(&self.job.cluster, set.clone(), manager).await {
-                Ok(record) => self.record = Some(record),
+                Ok(mut record) => {
+                    record.leave_names_to(self.job.wanted.objects().iter().map(Object::id));
+                    self.record = Some(record);
+                }
                 Err(stop) => return Ok(Err(stop)),
             }
         }

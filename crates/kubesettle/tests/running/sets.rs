@@ -168,3 +168,88 @@ async fn a_set_past_two_thousand_objects_is_recorded_in_parts() {
     assert!(scene.marked().is_empty());
     assert!(scene.sandbox.get("configmaps", "default", "shop-1").is_none());
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_object_with_the_name_of_the_record_or_its_lock_is_refused_before_any_write() {
+    let lease = "---\napiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: kubesettle-shop, namespace: default}\n";
+    for text in [config_maps(&[(SET, "1"), ("a", "1")]), format!("{lease}{}", config_maps(&[("a", "1")]))] {
+        let scene = Scene::new();
+        let told = scene.apply(&text).await;
+        assert_eq!(told.class(), Some(ExitClass::Usage), "{}", told.message());
+        assert!(
+            told.message().contains("test.yaml") && told.message().contains("--set"),
+            "{}",
+            told.message()
+        );
+        let writes = scene.sandbox.requests().iter().filter(|request| request.writes()).count();
+        assert_eq!(writes, 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_record_in_parts_leaves_the_names_of_the_set_to_the_set() {
+    let scene = Scene::new();
+    let text = format!("{}{}", set_of(2_100), config_maps(&[("shop-1", "mine")]));
+    for _ in 0..2 {
+        let told = scene.apply(&text).await;
+        assert_eq!(told.class(), Some(ExitClass::Ok), "{}", told.message());
+        let mine = scene.sandbox.get("configmaps", "default", "shop-1").unwrap();
+        assert_eq!(mine["data"], json!({"key": "mine"}));
+        assert!(scene.sandbox.get("configmaps", "default", "shop-2").is_some(), "a part by another name");
+    }
+    assert_eq!(scene.destroy().await.class(), Some(ExitClass::Ok));
+    assert!(scene.marked().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn somebody_elses_config_map_under_the_name_of_the_record_stops_the_run() {
+    let scene = Scene::new();
+    let theirs = json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": SET, "namespace": "default"}, "data": {"key": "theirs"}});
+    scene.sandbox.create(theirs);
+    let told = scene.apply(&config_maps(&[("a", "1")])).await;
+    assert_eq!(told.class(), Some(ExitClass::Refused), "{}", told.message());
+    assert!(scene.sandbox.get("configmaps", "default", "a").is_none());
+    let record = scene.sandbox.get("configmaps", "default", SET).unwrap();
+    assert_eq!(record["data"], json!({"key": "theirs"}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_comes_back_under_its_name_while_its_deletion_is_awaited_is_gone() {
+    let scene = Scene::new();
+    let held = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: held, namespace: default, finalizers: [example.com/hold]}\n";
+    scene.apply(&format!("{held}{}", config_maps(&[("a", "1")]))).await;
+    let sandbox = scene.sandbox.clone();
+    let theirs = tokio::spawn(async move {
+        let going = |object: &serde_json::Value| object["metadata"]["deletionTimestamp"].is_string();
+        while !sandbox.get("configmaps", "default", "held").is_some_and(|object| going(&object)) {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        sandbox.edit("configmaps", "default", "held", |object| object["metadata"]["finalizers"] = json!([]));
+        sandbox.delete("configmaps", "default", "held");
+        assert!(sandbox.get("configmaps", "default", "held").is_none());
+        sandbox.create(json!({"apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": "held", "namespace": "default"}, "data": {"key": "theirs"}}));
+    });
+    let told = scene.apply(&config_maps(&[("a", "1")])).await;
+    theirs.await.unwrap();
+    assert_eq!(told.class(), Some(ExitClass::Ok), "{} {:?}", told.message(), told.events);
+    assert_eq!(told.outcome("held"), Some(&Outcome::Deleted));
+    let now = scene.sandbox.get("configmaps", "default", "held").unwrap();
+    assert_eq!(now["data"]["key"], "theirs");
+    assert!(!scene.recorded().contains("held"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_another_set_took_over_in_the_meantime_is_not_deleted_with_this_one() {
+    let scene = Scene::new();
+    scene.apply(&config_maps(&[("a", "1"), ("shared", "1")])).await;
+    scene.sandbox.edit("configmaps", "default", "shared", |object| {
+        object["metadata"]["annotations"]["config.k8s.io/owning-inventory"] = "another".into();
+    });
+    let told = scene.destroy().await;
+    assert_eq!(told.class(), Some(ExitClass::Ok), "{}", told.message());
+    assert!(matches!(told.outcome("shared"), Some(Outcome::Skipped(Skip::Refused { .. }))));
+    assert!(scene.sandbox.get("configmaps", "default", "shared").is_some());
+    assert!(scene.sandbox.get("configmaps", "default", "a").is_none());
+}

@@ -6,13 +6,14 @@
 mod lock;
 mod members;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::Deserialize;
 
 use crate::cluster::{Cluster, Content, ListPage, PlainWrite, Resource, Scope};
 use crate::error::{ApiError, ErrorClass, ExitClass};
-use crate::id::GroupKind;
+use crate::id::{GroupKind, ObjectId};
 use crate::inventory::{
     Entries, ID_LABEL, Inventory, Mark, Outcomes, Wanted, Write, WriteKind, WriteOptions, items, part_names,
 };
@@ -61,6 +62,8 @@ pub(super) struct Record {
     /// What stood in it before this run wrote, and what this run made of it.
     old: Entries,
     written: Entries,
+    /// Names that no part of it may take.
+    taken: BTreeSet<String>,
 }
 
 /// What keeps the record.
@@ -110,7 +113,16 @@ impl Record {
     ) -> Self {
         let old = inventory.entries().clone();
         let (cluster, manager) = (cluster.clone(), manager.to_owned());
-        Self { cluster, keeper, inventory, options, manager, written: old.clone(), old }
+        Self {
+            cluster,
+            keeper,
+            inventory,
+            options,
+            manager,
+            written: old.clone(),
+            old,
+            taken: BTreeSet::new(),
+        }
     }
 
     /// What every object of the set carries.
@@ -127,6 +139,13 @@ impl Record {
         &self.old
     }
 
+    /// Leaves the names of these objects to them, when the record needs another part.
+    pub(super) fn leave_names_to<'a>(&mut self, objects: impl Iterator<Item = &'a ObjectId>) {
+        let home = self.inventory.location().namespace();
+        let beside = objects.filter(|id| id.group_kind().is("", "ConfigMap") && id.namespace() == home);
+        self.taken = beside.map(|id| id.name().to_owned()).collect();
+    }
+
     /// Makes the record hold these entries.
     pub(super) async fn write(&mut self, entries: Entries, run: &str) -> Result<usize, Stop> {
         if let Keeper::Members(known) = &mut self.keeper {
@@ -138,6 +157,7 @@ impl Record {
         let mut options = WriteOptions {
             statuses: self.options.statuses,
             run: Some(run.to_owned()),
+            avoid: self.taken.clone(),
             ..WriteOptions::default()
         };
         // A create that meets an object there is planned anew around that name.
