@@ -17,6 +17,7 @@
 
 mod compare;
 mod dispatch;
+mod doctor;
 mod emit;
 mod facts;
 mod holds;

@@ -4,6 +4,7 @@
 
 mod crash;
 mod guard;
+mod linger;
 mod mutation;
 mod order;
 mod recreate;

@@ -1,6 +1,6 @@
 //! From an answer to an outcome, a retry, or a floor for verdicts.
 
-use kstatus::Uid;
+use kstatus::{Status, Uid};
 use tokio::time::Instant;
 
 use super::{Answer, Dispatcher, LOOKS_FOR_A_KIND, Phase};
@@ -34,8 +34,8 @@ impl Dispatcher {
         match answer {
             Answer::Discovered => self.discovered(node).await?,
             Answer::Applied(Ok(written)) if written.deleting => {
-                let message = "the object is being deleted";
-                self.failed(node, ApiError::local(ErrorClass::Terminating, message)).await;
+                let error = self.being_deleted(node).await?;
+                self.failed(node, error).await;
             }
             Answer::Applied(Ok(written)) => self.applied(node, written).await?,
             Answer::Deleted(Ok(deletion)) => self.deleted(node, deletion).await?,
@@ -90,6 +90,19 @@ impl Dispatcher {
         }
         self.no_wait(node).await;
         Ok(())
+    }
+
+    /// The server took the write and will lose it: the object is on its way out.
+    async fn being_deleted(&mut self, node: usize) -> Result<ApiError, Closed> {
+        let target = self.nodes[node].target;
+        self.watcher.judge(target).await?;
+        let verdict = self.watcher.verdict(target).filter(|verdict| verdict.status == Status::Terminating);
+        let held = verdict.and_then(|verdict| verdict.message.split_once("; ")).map(|(_, held)| held);
+        let message = match held {
+            Some(held) => format!("the object is being deleted: {held}"),
+            None => "the object is being deleted".to_owned(),
+        };
+        Ok(ApiError::local(ErrorClass::Terminating, message))
     }
 
     async fn deleted(&mut self, node: usize, deletion: Deletion) -> Result<(), Closed> {

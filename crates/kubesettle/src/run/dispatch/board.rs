@@ -36,6 +36,8 @@ pub(super) struct Node {
     pub conclusion: Option<Conclusion>,
     /// Its kind has been said to be missing.
     pub kind_missing_told: bool,
+    /// It was found out why it does not go, or will be.
+    pub examined: bool,
     /// How often discovery was asked for the kind it defines.
     pub looks: u32,
 }

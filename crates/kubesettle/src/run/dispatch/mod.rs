@@ -8,11 +8,13 @@
 //! | `answer` | from an answer to an outcome, a retry, a floor |
 //! | `verdict` | from verdicts to milestones and conclusions |
 //! | `recreate` | from a field that cannot be changed to a new object |
+//! | `linger` | why a deletion takes its time |
 //! | `close` | skips, conclusions, the end |
 
 mod answer;
 mod board;
 mod close;
+mod linger;
 mod recreate;
 mod send;
 mod verdict;
@@ -85,6 +87,8 @@ pub(super) struct Dispatcher {
     emit: Emitter,
     pace: Pace,
     requests: FuturesUnordered<BoxFuture<'static, (usize, Answer)>>,
+    /// What is found out about objects that do not go; nobody waits for it.
+    examinations: FuturesUnordered<BoxFuture<'static, (usize, Vec<String>)>>,
     deadline: Option<Instant>,
     stopping: Option<Stopping>,
     own_namespaces: HashSet<Box<str>>,
@@ -202,6 +206,7 @@ impl Dispatcher {
             emit,
             pace: Pace::new(),
             requests: FuturesUnordered::new(),
+            examinations: FuturesUnordered::new(),
             deadline,
             stopping: None,
             own_namespaces,
@@ -247,6 +252,7 @@ impl Dispatcher {
                 () = cancel.cancelled(), if !stopping => self.stopping = Some(Stopping::Cancelled),
                 () = &mut abandoned, if !stopping => self.stopping = Some(Stopping::Abandoned),
                 Some((node, answer)) = self.requests.next() => self.answer(node, answer).await?,
+                Some((node, said)) = self.examinations.next() => self.examined(node, said).await,
                 signal = self.watcher.next() => match signal? {
                     Signal::Synced => {}
                     Signal::Gap(gap) => {

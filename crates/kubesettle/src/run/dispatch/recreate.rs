@@ -115,6 +115,7 @@ impl Dispatcher {
             if verdict.status == Status::Terminating {
                 let id = self.steps[node].id().clone();
                 self.emit.tell(Body::Verdict { id, verdict }).await;
+                self.may_linger(node);
             }
             return;
         }

@@ -28,6 +28,7 @@ impl Dispatcher {
         }
         let id = self.steps[node].id().clone();
         self.emit.tell(Body::Verdict { id, verdict }).await;
+        self.may_linger(node);
         match (wanted, status) {
             (true, Status::Current) | (false, Status::NotFound) => {
                 self.settled(node);
