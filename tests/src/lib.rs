@@ -12,6 +12,7 @@ mod files;
 mod lines;
 pub mod manifests;
 mod settle;
+mod webhook;
 mod world;
 
 use std::time::Duration;
@@ -20,6 +21,7 @@ pub use binary::binary;
 pub use files::Folder;
 pub use lines::Lines;
 pub use settle::{Settle, settle};
+pub use webhook::Webhook;
 pub use world::{World, get, named, unique};
 
 /// How long anything may take before a test gives up on it. A guard against a hang, not a measure.

@@ -30,6 +30,7 @@ mod connection;
 mod contact;
 mod crash;
 mod failures;
+mod guarded;
 mod input;
 mod interrupt;
 mod kapply_parity;
@@ -70,6 +71,7 @@ fn main() {
         cli_utils::tests(),
         change::tests(),
         late_kinds::tests(),
+        guarded::tests(),
         mutation::tests(),
         order::tests(),
         rights::tests(),

@@ -113,6 +113,9 @@ pub enum LiveState {
     Unknown,
     /// Its kind is not served.
     NotServed,
+    /// Its kind is not served, and nothing defines a kind of its group any more: with the definition its
+    /// objects went.
+    GroupGone,
     /// It is not.
     Absent,
     /// It is, with this uid.
@@ -130,7 +133,7 @@ impl Live {
 
     /// True when it certainly does not exist.
     pub(crate) fn is_missing(&self) -> bool {
-        matches!(self.state, LiveState::Absent | LiveState::NotServed)
+        matches!(self.state, LiveState::Absent | LiveState::NotServed | LiveState::GroupGone)
     }
 }
 

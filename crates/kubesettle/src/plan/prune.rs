@@ -38,6 +38,14 @@ pub(super) fn candidates(
                 settled.push((id.clone(), Fate::Gone));
                 continue;
             }
+            LiveState::GroupGone => {
+                notes.push(format!(
+                    "{id:#} leaves the record: nothing defines a kind of {} any more, and its objects went with it",
+                    id.group()
+                ));
+                settled.push((id.clone(), Fate::Gone));
+                continue;
+            }
             LiveState::NotServed | LiveState::Unknown => {
                 let why = match found.state {
                     LiveState::NotServed => "its kind is not served",

@@ -20,6 +20,7 @@ mod dispatch;
 mod doctor;
 mod emit;
 mod facts;
+mod groups;
 mod holds;
 mod look;
 mod mutate;

@@ -189,7 +189,7 @@ impl Rehearsal<'_> {
     async fn delete(&self, id: &ObjectId, state: &LiveState) -> Answer {
         let resource = self.cluster.resource(id.group_kind(), None);
         let uid = match (state, &resource) {
-            (LiveState::Absent | LiveState::NotServed, _) | (_, None) => {
+            (LiveState::Absent | LiveState::NotServed | LiveState::GroupGone, _) | (_, None) => {
                 return (Outcome::AlreadyGone, Vec::new());
             }
             (LiveState::Present(uid), _) => Some(&**uid),

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::dispatch::{Dispatcher, Parts, Remains, Stopping};
 use super::emit::Emitter;
+use super::groups;
 use super::holds;
 use super::options::RunOptions;
 use super::pin;
@@ -368,6 +369,7 @@ impl Session {
                 for note in record.inventory().notes() {
                     emit.warn(WarningSource::Run, note).await;
                 }
+                groups::look(&self.job.cluster, record.inventory(), &mut live).await;
                 let tracking = &self.job.options.tracking;
                 if self.job.operation == Operation::Apply {
                     let asked = protected(&wanted, record.inventory(), tracking, &live);

@@ -185,7 +185,7 @@ impl SavedState {
     fn of(live: &Live) -> Self {
         match &live.state {
             LiveState::Unknown => Self::Unknown,
-            LiveState::NotServed => Self::NotServed,
+            LiveState::NotServed | LiveState::GroupGone => Self::NotServed,
             LiveState::Absent => Self::Absent,
             LiveState::Present(uid) => {
                 Self::Present { uid: uid.clone(), resource_version: live.version.clone() }
