@@ -172,6 +172,12 @@ fn f09_fields_of_a_version_that_is_gone_do_not_hold_up_the_next() {
 
     shared().apply(&with_schema(&[("v1beta1", true, "old"), ("v1", true, "new")]).to_string());
     wait_until("the new version to be served", LIMIT, || is_served(&group, "v1"));
+    // What is stored is written anew, as before any version is taken away.
+    let live = format!("/apis/{group}/v1/namespaces/{}/widgets/w", world.name());
+    let touched = json!({ "metadata": { "annotations": { "touched": "yes" } } });
+    wait_until("the object to be stored in the new version", LIMIT, || {
+        shared().api().merge(&live, &touched).is_ok_and(|reply| reply.status == 200)
+    });
     let stored = json!({ "status": { "storedVersions": ["v1"] } });
     shared().api().merge(&format!("{path}/status"), &stored).expect("an answer").success();
     shared().apply(&with_schema(&[("v1", true, "new")]).to_string());
@@ -181,7 +187,7 @@ fn f09_fields_of_a_version_that_is_gone_do_not_hold_up_the_next() {
     new["spec"]["new"] = "y".into();
     let lines = apply(&world, &[new.clone()]);
     lines.all_settled();
-    let live = get(shared(), &format!("/apis/{group}/v1/namespaces/{}/widgets/w", world.name()));
+    let live = get(shared(), &live);
     assert_eq!(live["spec"], json!({ "size": 2, "new": "y" }));
     let again = apply(&world, &[new]);
     assert_eq!(again.outcome("Widget/w"), "unchanged", "{again:#}");

@@ -10,6 +10,7 @@ mod answer;
 mod config;
 mod connect_error;
 mod credentials;
+mod dead_versions;
 mod discovery;
 mod inflate;
 mod lines;

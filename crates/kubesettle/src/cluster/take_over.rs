@@ -120,7 +120,7 @@ fn patch(object: &Value, manager: &str) -> Option<Bytes> {
 }
 
 /// The union of two field sets, which nested maps stand for.
-fn merge(into: &mut Value, from: &Value) {
+pub(super) fn merge(into: &mut Value, from: &Value) {
     match (into, from) {
         (Value::Object(into), Value::Object(from)) => {
             for (key, value) in from {

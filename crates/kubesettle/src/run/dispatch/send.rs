@@ -174,7 +174,12 @@ async fn apply(
     params: &ApplyParams,
 ) -> Result<Written, ApiError> {
     let (namespace, name) = (id.namespace(), id.name());
-    let first = cluster.apply(resource, namespace, name, body.clone(), params).await;
+    let mut first = cluster.apply(resource, namespace, name, body.clone(), params).await;
+    if let Err(error) = &first
+        && cluster.leave_dead_versions(error, resource, namespace, name, &params.field_manager).await?
+    {
+        first = cluster.apply(resource, namespace, name, body.clone(), params).await;
+    }
     let former = match &first {
         Ok(written) => written.has_former_fields,
         Err(error) => Cluster::conflicts_with_the_past(error),
