@@ -122,6 +122,26 @@ impl ApiError {
         Self { class, status: None, message: message.into(), causes: Vec::new(), retry_after: None }
     }
 
+    /// True when the request may have been carried out all the same: the answer was lost, or comes
+    /// from something that gave up on the way. A webhook that cannot be reached is asked before anything
+    /// is stored.
+    pub fn leaves_open(&self) -> bool {
+        match self.class {
+            ErrorClass::Unreachable
+            | ErrorClass::TimedOut
+            | ErrorClass::ServerError
+            | ErrorClass::Protocol => true,
+            ErrorClass::Unavailable => !self.message.contains("webhook"),
+            _ => false,
+        }
+    }
+
+    /// True when the server could not be reached, or did not get to the request: nobody has refused
+    /// anything.
+    pub fn lacks_contact(&self) -> bool {
+        self.class.passes() && (self.leaves_open() || self.class == ErrorClass::Throttled)
+    }
+
     /// What a person can do about it; `None` where the message says it all.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self.class {

@@ -133,7 +133,8 @@ pub(crate) const MENU: &[Dish] = &[
     dish("answer lost after the work", &[Read, Write], |_| Fault::LostAnswer),
     dish("half an answer, then reset", &[Discovery, Read, Write], |_| Fault::HalfAnswer),
     dish("GOAWAY", ALL, |_| Fault::GoAway),
-    Dish { rare: true, ..dish("black hole", &[Write, Watch], |_| Fault::BlackHole) },
+    // It takes most of a write's budget to notice it.
+    Dish { rare: true, ..costly("black hole", WATCHES, &[Write], |_| Fault::BlackHole) },
     Dish { rare: true, ..dish("outage", ALL, |random| Fault::Outage(millis(random, 200, 4_000))) },
     costly("401", WATCHES, &[Read, Write], |_| Fault::Answer(Canned::Unauthorized)),
     costly("403", WATCHES, &[Read, Write], |_| Fault::Answer(Canned::Forbidden)),

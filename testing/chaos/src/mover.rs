@@ -164,6 +164,7 @@ impl Work {
         let Some(object) = self.own() else { return Ok(()) };
         let path = self.set.path(&object);
         self.moves.touched.insert(key(&object));
+        self.moves.foreign.remove(&path);
         self.moves.hurt |= self.step != Step::Destroy;
         let (status, _) = self.direct.ask(Method::DELETE, &path, None).await?;
         self.moves.lines.push(format!("mover: delete {path}: {status}"));

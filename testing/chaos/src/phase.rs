@@ -110,7 +110,8 @@ impl Order {
     async fn run(self) -> Result<Told, BoxError> {
         let options = ConfigOptions {
             kubeconfig: Some(self.kubeconfig.clone()),
-            request_timeout: Some(Duration::from_secs(8)),
+            // HTTP/1.1 has no pings: only this finds a black hole.
+            request_timeout: Some(Duration::from_secs(20)),
             ..ConfigOptions::default()
         };
         let config = Config::load(&options)?;

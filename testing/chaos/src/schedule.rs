@@ -20,6 +20,8 @@ pub(crate) struct Schedule {
     dishes: Vec<usize>,
     /// In percent.
     probability: u64,
+    /// Nothing that may cost a run its success.
+    mild: bool,
     /// So many are left.
     budget: u32,
     asked: HashMap<String, u64>,
@@ -58,6 +60,7 @@ impl Schedule {
             phase: "",
             dishes: Vec::new(),
             probability: 0,
+            mild: true,
             budget: 0,
             asked: HashMap::new(),
             served: HashMap::new(),
@@ -74,8 +77,8 @@ impl Schedule {
             dishes = (0..MENU.len()).collect();
         }
         let (probability, budget) = (random.between(5, 40), random.between(4, 30));
-        let budget = u32::try_from(budget).unwrap_or_default();
-        Self { seed, phase, dishes, probability, budget, ..Self::quiet() }
+        let (budget, mild) = (u32::try_from(budget).unwrap_or_default(), random.chance(60));
+        Self { seed, phase, dishes, probability, mild, budget, ..Self::quiet() }
     }
 
     /// The fate of the next request.
@@ -91,7 +94,10 @@ impl Schedule {
         if !random.chance(self.probability) {
             return None;
         }
-        let fits = |place: &usize| MENU[*place].fits(about) && !self.rare.contains(place);
+        let fits = |place: &usize| {
+            let dish = &MENU[*place];
+            dish.fits(about) && !(self.mild && dish.costs(about)) && !self.rare.contains(place)
+        };
         let fitting: Vec<usize> = self.dishes.iter().copied().filter(fits).collect();
         let place = *random.pick(&fitting)?;
         let dish: &Dish = &MENU[place];

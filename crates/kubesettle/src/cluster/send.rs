@@ -98,7 +98,11 @@ impl Inner {
         }
         let code = answer.status().as_u16();
         let (head, body) = answer.into_parts();
-        let body = self.transport.collect(body, ERROR_BODY).await.unwrap_or_default();
+        let body = match self.transport.collect(body, ERROR_BODY).await {
+            // Half an error is none: a 404 means one thing with its text and another without.
+            Err(lost) if lost.class.passes() => return Err(lost),
+            body => body.unwrap_or_default(),
+        };
         Err(answer::sort(code, &head.headers, &body, asked))
     }
 

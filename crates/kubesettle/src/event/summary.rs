@@ -73,7 +73,7 @@ impl ObjectSummary {
             Outcome::Failed(error) => match error.class {
                 ErrorClass::Unauthorized => ExitClass::Unreachable,
                 // The run had begun: whether the request did anything, nobody can tell.
-                ErrorClass::Unreachable | ErrorClass::TimedOut => ExitClass::Unknown,
+                _ if error.lacks_contact() => ExitClass::Unknown,
                 _ => ExitClass::Failed,
             },
             Outcome::Skipped(Skip::Refused { .. }) if *action == Action::Apply => ExitClass::Refused,

@@ -219,6 +219,11 @@ impl Lease {
         &self.resource_version
     }
 
+    /// Which life of the Lease was read.
+    pub fn uid(&self) -> &str {
+        &self.uid
+    }
+
     fn first(set: &Location) -> Self {
         Self {
             namespace: set.namespace().into(),

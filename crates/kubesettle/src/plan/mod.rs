@@ -161,6 +161,8 @@ pub struct Plan {
     pub identical: Vec<(ObjectId, ObjectId)>,
     /// What the decisions left to say.
     pub notes: Vec<String>,
+    /// Entries that were to go, of which nobody can tell whether they are there.
+    pub unseen: Vec<ObjectId>,
 }
 
 impl Plan {
@@ -170,7 +172,15 @@ impl Plan {
         let Wanted { objects, graph, .. } = wanted;
         let steps: Vec<Step> = objects.into_iter().map(|object| Step::new(object, action)).collect();
         let lanes = vec![Lane { action, steps: 0..steps.len(), graph, after_all: false }];
-        Self { operation, steps, lanes, settled: Vec::new(), identical: Vec::new(), notes: Vec::new() }
+        Self {
+            operation,
+            steps,
+            lanes,
+            settled: Vec::new(),
+            identical: Vec::new(),
+            notes: Vec::new(),
+            unseen: Vec::new(),
+        }
     }
 
     /// How many steps really do something, by action.

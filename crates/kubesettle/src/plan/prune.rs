@@ -19,6 +19,8 @@ pub(super) struct Candidates {
     /// Entries that are another name of an object of the input, with its uid.
     pub(super) identical: Vec<(ObjectId, Box<str>)>,
     pub(super) notes: Vec<String>,
+    /// Those of which nobody can tell whether they exist.
+    pub(super) unseen: Vec<ObjectId>,
 }
 
 pub(super) fn candidates(
@@ -30,10 +32,15 @@ pub(super) fn candidates(
 ) -> Candidates {
     let unknown = Live::default();
     let (mut steps, mut objects) = (Vec::new(), Vec::new());
-    let (mut settled, mut identical, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut settled, mut identical, mut notes, mut unseen) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for id in left {
         let found = live.get(id).unwrap_or(&unknown);
         let uid = match &found.state {
+            LiveState::NotServed if lost_its_definition(id, left, live) => {
+                settled.push((id.clone(), Fate::Gone));
+                continue;
+            }
             LiveState::Absent => {
                 settled.push((id.clone(), Fate::Gone));
                 continue;
@@ -49,8 +56,11 @@ pub(super) fn candidates(
             LiveState::NotServed | LiveState::Unknown => {
                 let why = match found.state {
                     LiveState::NotServed => "its kind is not served",
-                    _ => "it may not be looked at",
+                    _ => "it cannot be looked at",
                 };
+                if found.state == LiveState::Unknown && !keep_all {
+                    unseen.push(id.clone());
+                }
                 notes.push(format!("{id:#} left the set and stays on record: {why}"));
                 settled.push((id.clone(), Fate::Untouched));
                 continue;
@@ -79,7 +89,7 @@ pub(super) fn candidates(
     }
     let (order, cycles) = graph_of(&objects);
     notes.extend(cycles);
-    Candidates { steps, order, settled, identical, notes }
+    Candidates { steps, order, settled, identical, notes, unseen }
 }
 
 fn keep(kept: &PruneSkip, uid: &str, marked: bool) -> Decision {
@@ -98,6 +108,17 @@ fn keep(kept: &PruneSkip, uid: &str, marked: bool) -> Decision {
 
 /// The annotations that order objects.
 const ORDERING: [&str; 2] = [crate::manifest::DEPENDS_ON, crate::manifest::APPLY_TIME_MUTATION];
+
+/// The definition of its kind was in the set too and is gone: it went with it.
+fn lost_its_definition(id: &ObjectId, left: &[ObjectId], live: &HashMap<ObjectId, Live>) -> bool {
+    let definition = |other: &&ObjectId| {
+        other.group_kind().is("apiextensions.k8s.io", "CustomResourceDefinition")
+            && other.name().split_once('.').is_some_and(|(_, group)| group == id.group())
+    };
+    let mut definitions = left.iter().filter(definition).peekable();
+    let is_gone = |other: &ObjectId| live.get(other).is_some_and(|found| found.state == LiveState::Absent);
+    definitions.peek().is_some() && definitions.all(is_gone)
+}
 
 /// As much of a live object as its order among the others needs.
 fn skeleton(id: &ObjectId, live: &Live) -> Vec<u8> {

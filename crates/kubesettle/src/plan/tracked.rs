@@ -131,17 +131,18 @@ impl Plan {
         }
         let same = |(id, uid): &(ObjectId, Box<str>)| Some((names.get(&**uid)?.clone(), id.clone()));
         let identical = found.identical.iter().filter_map(same).collect();
-        let (mut settled, mut notes) = (Vec::new(), Vec::new());
+        let (mut settled, mut notes, mut unseen) = (Vec::new(), Vec::new(), Vec::new());
         for (found, after_all) in [(found, false), (last, true)] {
             let first = steps.len();
             steps.extend(found.steps);
             settled.extend(found.settled);
             notes.extend(found.notes);
+            unseen.extend(found.unseen);
             if !after_all || first < steps.len() {
                 lanes.push(Lane { action, steps: first..steps.len(), graph: found.order, after_all });
             }
         }
-        Ok(Self { operation, steps, lanes, settled, identical, notes })
+        Ok(Self { operation, steps, lanes, settled, identical, notes, unseen })
     }
 }
 

@@ -26,7 +26,8 @@ pub(super) async fn run(job: Job, mut emit: Emitter, cancel: CancellationToken) 
         .map(|object| Target { id: object.id().clone(), version: Some(object.version().into()) })
         .collect();
     if let Some(set) = &options.set {
-        match Record::open(&cluster, set.clone(), &options.apply.field_manager).await {
+        let (manager, budget) = (&options.apply.field_manager, options.retry_budget);
+        match Record::open(&cluster, set.clone(), manager, budget, Some(&mut emit)).await {
             Ok(record) => {
                 let known: HashSet<ObjectId> = targets.iter().map(|target| target.id.clone()).collect();
                 let rest = record.inventory().entries().keys().filter(|id| !known.contains(*id));

@@ -21,7 +21,7 @@ use super::groups;
 use super::holds;
 use super::options::RunOptions;
 use super::pin;
-use super::record::{Lock, Locked, Record, Stop};
+use super::record::{Lock, Locked, Record, Stop, ask};
 use super::rehearse::Rehearsal;
 use crate::cluster::Cluster;
 use crate::error::ExitClass;
@@ -143,15 +143,17 @@ impl Session {
                 return Ok(Err(Stop { class: ExitClass::Usage, message }));
             }
             if self.job.options.dry_run.is_none() {
-                match Lock::acquire(&self.job.cluster, set, emit).await {
+                let budget = self.job.options.retry_budget;
+                match Lock::acquire(&self.job.cluster, set, budget, emit).await {
                     Ok(Locked::Ours(lock)) => self.lock = Some(lock),
                     Ok(Locked::NoNamespace) => self.homeless = true,
                     Ok(Locked::Without(why)) => emit.warn(WarningSource::Run, &why).await,
                     Err(stop) => return Ok(Err(stop)),
                 }
             }
-            let manager = &self.job.options.apply.field_manager;
-            match Record::open(&self.job.cluster, set.clone(), manager).await {
+            let (cluster, options) = (&self.job.cluster, &self.job.options);
+            let (manager, budget) = (&options.apply.field_manager, options.retry_budget);
+            match Record::open(cluster, set.clone(), manager, budget, Some(emit)).await {
                 Ok(mut record) => {
                     record.leave_names_to(self.job.wanted.objects().iter().map(Object::id));
                     self.record = Some(record);
@@ -164,14 +166,23 @@ impl Session {
         super::facts::learn(&self.job.cluster, &self.job.wanted, &targets, &mut judgement.facts).await;
         let options = self.job.options.watch.clone();
         let mut watcher = Watcher::start(&self.job.hub, targets, options, judgement).await?;
+        let mut synced = None;
         loop {
-            match watcher.next().await? {
-                Signal::Synced => return Ok(Ok(watcher)),
-                Signal::Gap(gap) => {
-                    let (kind, namespace, reason) = (gap.kind, gap.namespace, gap.reason);
-                    emit.tell(Body::Gap { kind, namespace, reason }).await;
+            // What could not be asked for yet is worth some patience: the plan depends on it.
+            let enough = synced.map(|since: Instant| since + self.job.options.retry_budget);
+            if enough.is_some_and(|enough| Instant::now() >= enough || !watcher.seeks_contact()) {
+                return Ok(Ok(watcher));
+            }
+            tokio::select! {
+                () = until(enough) => {}
+                signal = watcher.next() => match signal? {
+                    Signal::Synced => synced = Some(Instant::now()),
+                    Signal::Gap(gap) => {
+                        let (kind, namespace, reason) = (gap.kind, gap.namespace, gap.reason);
+                        emit.tell(Body::Gap { kind, namespace, reason }).await;
+                    }
+                    Signal::Verdicts(_) => {}
                 }
-                Signal::Verdicts(_) => {}
             }
         }
     }
@@ -238,6 +249,7 @@ impl Session {
             pins.remove(made);
         }
         let identical = plan.identical.clone();
+        let unseen = plan.unseen.len();
         let dispatcher = Dispatcher::new(Parts {
             cluster: self.job.cluster.clone(),
             hub: self.job.hub.clone(),
@@ -261,6 +273,10 @@ impl Session {
         }
         let lost = matches!(stopping, Some(Stopping::LockLost(_)));
         let mut end = how_stopped(stopping);
+        if unseen > 0 {
+            let text = || format!("{unseen} objects of the set cannot be looked at; they stay on record");
+            end = (end.0.or(ExitClass::Unknown), Some(end.1.unwrap_or_else(text)));
+        }
         if let Some(record) = self.record.as_mut().filter(|_| !lost)
             && let Err(stop) = finish(record, &outcomes, operation, complete, &run, &mut emit).await
         {
@@ -310,10 +326,10 @@ impl Session {
         if self.record.is_none() {
             return Ok(None);
         }
-        let made = self.make_room(plan, watcher).await?;
+        let made = self.make_room(plan, watcher, emit).await?;
         // Without a namespace there is nothing to guard, and the record will say so.
         if let (true, Some(_), Some(set)) = (self.homeless, &made, &self.job.options.set) {
-            match Lock::acquire(&self.job.cluster, set, emit).await? {
+            match Lock::acquire(&self.job.cluster, set, self.job.options.retry_budget, emit).await? {
                 Locked::Ours(lock) => self.lock = Some(lock),
                 Locked::Without(why) => emit.warn(WarningSource::Run, &why).await,
                 Locked::NoNamespace => {}
@@ -331,7 +347,12 @@ impl Session {
     }
 
     /// The namespace that the record lives in is applied first when the set brings it.
-    async fn make_room(&self, plan: &Plan, watcher: &Watcher) -> Result<Option<ObjectId>, Stop> {
+    async fn make_room(
+        &self,
+        plan: &Plan,
+        watcher: &Watcher,
+        emit: &mut Emitter,
+    ) -> Result<Option<ObjectId>, Stop> {
         let Some(record) = &self.record else { return Ok(None) };
         let id = record.inventory().location().namespace_object();
         let target = self.targets.get(&id).copied().unwrap_or(usize::MAX);
@@ -346,12 +367,11 @@ impl Session {
         };
         let body = marked(object, Some(&record.mark()));
         let body = pin::pinned(body, self.pins().get(&id));
-        let params = &self.job.options.apply;
-        self.job
-            .cluster
-            .apply(&resource, "", id.name(), body, params)
-            .await
-            .map_err(|error| Stop::of(&error, &format!("cannot create {id}, where the inventory belongs")))?;
+        let (cluster, options) = (&self.job.cluster, &self.job.options);
+        let doing = format!("cannot create {id}, where the inventory belongs");
+        let apply = || cluster.apply(&resource, "", id.name(), body.clone(), &options.apply);
+        let made = ask(options.retry_budget, &doing, Some(emit), apply).await;
+        made.map_err(|error| Stop::of(&error, &doing))?;
         Ok(Some(id))
     }
 
@@ -455,7 +475,7 @@ async fn finish(
         return write(record, entries, run, emit).await;
     }
     if record.inventory().exists() {
-        record.remove().await?;
+        record.remove(Some(emit)).await?;
         let id = record.inventory().location().object();
         emit.tell(Body::Inventory { id, entries: 0, shards: 0 }).await;
     }
@@ -464,7 +484,7 @@ async fn finish(
 
 async fn write(record: &mut Record, entries: Entries, run: &str, emit: &mut Emitter) -> Result<(), Stop> {
     let count = entries.len();
-    let shards = record.write(entries, run).await?;
+    let shards = record.write(entries, run, Some(emit)).await?;
     let id = record.inventory().location().object();
     emit.tell(Body::Inventory { id, entries: count, shards }).await;
     Ok(())

@@ -16,6 +16,9 @@ use crate::inventory::{
     Entries, Entry, ID_LABEL, Inventory, Location, OWNING_INVENTORY, PART_OF, Wanted, items,
 };
 
+/// How long one request about a record may fail.
+const BUDGET: std::time::Duration = std::time::Duration::from_secs(30);
+
 /// The records of a cluster.
 #[derive(Clone, Debug)]
 pub struct Records {
@@ -144,7 +147,7 @@ impl Records {
     }
 
     async fn open(&self, set: &SetOptions) -> Result<Record, RecordError> {
-        let record = Record::open(&self.cluster, set.clone(), &self.manager).await?;
+        let record = Record::open(&self.cluster, set.clone(), &self.manager, BUDGET, None).await?;
         if !record.inventory().exists() {
             return Err(usage(format!("there is no inventory {}", record.inventory().location())));
         }
@@ -219,8 +222,8 @@ impl Records {
             entries.entry(id.clone()).or_insert(*entry);
         }
         let came = entries.len() - before;
-        record.write(entries, "adopt").await?;
-        other.remove().await?;
+        record.write(entries, "adopt", None).await?;
+        other.remove(None).await?;
         Ok(came)
     }
 
@@ -231,7 +234,7 @@ impl Records {
     /// The record is past mending, or cannot be written.
     pub async fn rebuild(&self, set: &SetOptions) -> Result<Rebuilt, RecordError> {
         self.mend(&set.wanted).await?;
-        let mut record = Record::open(&self.cluster, set.clone(), &self.manager).await?;
+        let mut record = Record::open(&self.cluster, set.clone(), &self.manager, BUDGET, None).await?;
         let mut rebuilt = Rebuilt::default();
         let home = record.inventory().location().namespace().to_owned();
         let marked = self.marked(record.inventory().id(), &home, &mut rebuilt).await;
@@ -243,7 +246,7 @@ impl Records {
             }
         }
         if !rebuilt.added.is_empty() {
-            record.write(entries, "rebuild").await?;
+            record.write(entries, "rebuild", None).await?;
         }
         Ok(rebuilt)
     }

@@ -85,6 +85,8 @@ struct Tracked {
     events_from: Option<Timestamp>,
     /// Verdicts are wanted; before that only the state is kept.
     judged: bool,
+    /// Since when contact is lost and sought again.
+    sought: Option<Instant>,
     due: Option<Instant>,
 }
 
@@ -151,6 +153,7 @@ impl Watcher {
                 listening: false,
                 events_from: None,
                 judged: judgement.at_once,
+                sought: None,
                 due: None,
             })
             .collect::<Vec<_>>();
@@ -233,6 +236,16 @@ impl Watcher {
         self.targets.get(target).map_or(&Presence::Pending, |tracked| &tracked.state.presence)
     }
 
+    /// Since when contact with a target is lost and sought again.
+    pub fn sought_since(&self, target: usize) -> Option<Instant> {
+        self.targets.get(target)?.sought
+    }
+
+    /// True while contact with some target is lost and sought again.
+    pub fn seeks_contact(&self) -> bool {
+        self.targets.iter().any(|tracked| tracked.sought.is_some())
+    }
+
     /// The marks of a target's live object.
     pub fn marks(&self, target: usize) -> Option<&Marks> {
         self.targets.get(target)?.state.marks.as_deref()
@@ -294,8 +307,13 @@ impl Watcher {
             tracked.version = digest.resource_version().into();
             tracked.moved = Instant::now();
         }
+        let sought = matches!(state.presence, Presence::Unknown(_)) && state.gap.is_some();
+        let found = tracked.sought.is_some() && !sought;
+        tracked.sought = sought.then(|| tracked.sought.unwrap_or_else(Instant::now));
         tracked.state = state;
-        self.assess(target).await
+        // While nothing is judged, this is the news.
+        let found = found && !tracked.judged;
+        Ok(self.assess(target).await? || found)
     }
 
     /// Assesses everything whose time has come.

@@ -35,6 +35,9 @@ pub(super) enum Step {
         /// The last version seen.
         version: String,
     },
+    /// Ask for the server's version: it may be another server than before, or one whose data was
+    /// restored. A watch from a version in its future would be silent.
+    Probe,
     /// Wait, then ask again with [`Outcome::Rested`].
     Pause(Duration),
     /// Nothing more can be done here.
@@ -55,6 +58,8 @@ pub(super) enum Outcome {
     Refused(ApiError),
     /// The stream is over.
     Closed(Closed),
+    /// The server is at this version.
+    Version(String),
     /// The pause is over.
     Rested,
 }
@@ -81,6 +86,10 @@ pub(super) enum Why {
     Error(ApiError),
     /// The initial events did not end within the guard time.
     NoEndBookmark,
+    /// Nothing came for longer than a server stays silent.
+    Silent,
+    /// The first event after a resumption was older than what it resumed from.
+    WentBack,
     /// Too many lines in a row could not be decoded.
     Undecodable(String),
 }
@@ -113,13 +122,22 @@ pub(super) struct Machine {
     /// How often in a row a version was too old without an event between.
     expired: u32,
     gap_told: bool,
+    /// Contact was lost: whoever answers next may be another server.
+    stranger: bool,
 }
 
 impl Machine {
     /// A loop that starts from nothing. `streaming` tells if streaming lists may be tried.
     pub(super) fn new(streaming: bool) -> Self {
-        let mut machine =
-            Self { streaming, resume: Step::Stream, version: None, failures: 0, expired: 0, gap_told: false };
+        let mut machine = Self {
+            streaming,
+            resume: Step::Stream,
+            version: None,
+            failures: 0,
+            expired: 0,
+            gap_told: false,
+            stranger: false,
+        };
         machine.resume = machine.fresh();
         machine
     }
@@ -132,7 +150,11 @@ impl Machine {
     /// The step after `outcome`. `jitter` is a random number in 0..1.
     pub(super) fn next(&mut self, outcome: Outcome, jitter: f64) -> (Step, Notes) {
         match outcome {
+            Outcome::Rested if self.stranger && matches!(self.resume, Step::Watch { .. }) => {
+                (Step::Probe, Notes::default())
+            }
             Outcome::Rested => (self.resume.clone(), Notes::default()),
+            Outcome::Version(version) => (self.after_probe(&version), Notes::default()),
             Outcome::Page { next, version } => (self.after_page(next, version), Notes::default()),
             Outcome::Refused(error) => self.after_error(error, jitter),
             Outcome::Closed(closed) => self.after_stream(closed, jitter),
@@ -152,6 +174,14 @@ impl Machine {
                 Step::Watch { version }
             }
         };
+        self.resume.clone()
+    }
+
+    fn after_probe(&mut self, version: &str) -> Step {
+        self.stranger = false;
+        if self.version.as_deref().is_some_and(|ours| older(version, ours)) {
+            self.forget();
+        }
         self.resume.clone()
     }
 
@@ -177,10 +207,9 @@ impl Machine {
             }
             Why::Error(error) => self.after_error(error, jitter),
             Why::NoEndBookmark => self.without_streaming(),
-            Why::Undecodable(what) => {
-                self.resume = self.fresh();
-                self.pause(ApiError::local(ErrorClass::Protocol, what), jitter)
-            }
+            Why::Silent => self.anew(ErrorClass::Unreachable, "the watch fell silent".into(), jitter),
+            Why::WentBack => self.anew(ErrorClass::Protocol, "the server's data went back".into(), jitter),
+            Why::Undecodable(what) => self.anew(ErrorClass::Protocol, what, jitter),
         }
     }
 
@@ -206,6 +235,12 @@ impl Machine {
         if self.expired > 1 { self.pause(error, jitter) } else { (self.resume.clone(), Notes::default()) }
     }
 
+    /// What is known is doubtful: the state is read anew, after a pause.
+    fn anew(&mut self, class: ErrorClass, what: String, jitter: f64) -> (Step, Notes) {
+        self.forget();
+        self.pause(ApiError::local(class, what), jitter)
+    }
+
     fn without_streaming(&mut self) -> (Step, Notes) {
         self.streaming = false;
         self.resume = self.fresh();
@@ -215,6 +250,7 @@ impl Machine {
     fn pause(&mut self, error: ApiError, jitter: f64) -> (Step, Notes) {
         let doubled = FIRST_PAUSE.saturating_mul(1 << self.failures.min(8)).min(LONGEST_PAUSE);
         self.failures += 1;
+        self.stranger |= error.class.passes();
         let pause = error
             .retry_after
             .map_or_else(|| doubled.mul_f64(0.5 + jitter / 2.0), |asked| asked.min(LONGEST_PAUSE));
@@ -242,6 +278,14 @@ impl Machine {
     }
 }
 
+/// As numbers, where both are.
+pub(super) fn older(one: &str, other: &str) -> bool {
+    match (one.parse::<u64>(), other.parse::<u64>()) {
+        (Ok(one), Ok(other)) => one < other,
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -261,8 +305,12 @@ mod tests {
         Outcome::Closed(Closed { why, synced: true, version, lived: Duration::from_secs(seconds) })
     }
 
+    /// The step after a pause, and after a look at a server that has not gone back.
     fn rest(machine: &mut Machine) -> Step {
-        machine.next(Outcome::Rested, 0.0).0
+        match machine.next(Outcome::Rested, 0.0).0 {
+            Step::Probe => machine.next(Outcome::Version("1000".into()), 0.0).0,
+            step => step,
+        }
     }
 
     #[test]
@@ -324,6 +372,31 @@ mod tests {
             let (step, _) = machine.next(closed(Why::Error(error(class)), 10, "8"), 0.0);
             assert!(matches!(step, Step::Pause(_)), "{class:?}");
             assert_eq!(rest(&mut machine), Step::Watch { version: "8".into() });
+        }
+    }
+
+    #[test]
+    fn after_lost_contact_a_server_that_is_behind_is_read_anew() {
+        for (server, fresh) in [("4", true), ("8", false), ("9", false), ("x", false)] {
+            let mut machine = watching("5");
+            machine.next(closed(Why::Error(error(ErrorClass::Unreachable)), 10, "8"), 0.0);
+            assert_eq!(machine.next(Outcome::Rested, 0.0).0, Step::Probe);
+            // It is asked again as long as it does not answer.
+            let (step, _) = machine.next(Outcome::Refused(error(ErrorClass::Unavailable)), 0.0);
+            assert!(matches!(step, Step::Pause(_)));
+            assert_eq!(machine.next(Outcome::Rested, 0.0).0, Step::Probe);
+            let (step, _) = machine.next(Outcome::Version(server.into()), 0.0);
+            assert_eq!(matches!(step, Step::List { token: None, .. }), fresh, "{server}");
+        }
+    }
+
+    #[test]
+    fn a_silent_watch_and_one_that_went_back_are_read_anew_after_a_pause() {
+        for why in [Why::Silent, Why::WentBack] {
+            let mut machine = watching("5");
+            let (step, _) = machine.next(closed(why, 300, "8"), 0.0);
+            assert!(matches!(step, Step::Pause(_)));
+            assert_eq!(rest(&mut machine), Step::List { token: None, whole: false });
         }
     }
 

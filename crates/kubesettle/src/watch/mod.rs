@@ -69,7 +69,7 @@ pub struct TargetState {
     /// Events about it and what it generated, the newest few of each; `None` while nobody asked for
     /// them or they are not known yet.
     pub events: Option<Vec<EventNote>>,
-    /// Contact with its kind is lost: the state may be old.
+    /// Contact with its kind is lost and sought again: the state may be old.
     pub gap: Option<Arc<ApiError>>,
 }
 

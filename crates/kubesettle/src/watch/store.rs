@@ -36,13 +36,14 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// Keeps the object unless a newer state of it is known; false when it was not kept.
-    pub(super) fn upsert(&mut self, key: u32, epoch: u32, digest: Arc<Digest>) -> bool {
+    /// Keeps the object unless a newer state of it is known; false when it was not kept. `listed`: it
+    /// comes from a list, which a server answers with what is so now, also after its data went back.
+    pub(super) fn upsert(&mut self, key: u32, epoch: u32, digest: Arc<Digest>, listed: bool) -> bool {
         let Some(uid) = digest.uid() else { return false };
         let Shown { objects, strangers } = self.keys.entry(key).or_default();
         if let Some(stored) = objects.get_mut(&uid) {
             stored.epoch = epoch;
-            if older(&digest, &stored.digest) {
+            if !listed && older(&digest, &stored.digest) {
                 return false;
             }
         }
@@ -203,10 +204,7 @@ fn trim<V>(table: &mut HashMap<Uid, V>) {
 /// Versions are compared as numbers where both are numbers, as servers since 1.35 promise; else any
 /// other version counts as newer, since a watch delivers in order.
 fn older(new: &Digest, old: &Digest) -> bool {
-    match (new.resource_version().parse::<u64>(), old.resource_version().parse::<u64>()) {
-        (Ok(new), Ok(old)) => new < old,
-        _ => false,
-    }
+    super::machine::older(new.resource_version(), old.resource_version())
 }
 
 #[cfg(test)]
@@ -232,9 +230,9 @@ mod tests {
     #[test]
     fn descendants_are_linked_in_either_order_of_arrival() {
         let mut store = Store::default();
-        store.upsert(2, 0, object("pod", 1, Some("set")));
-        store.upsert(1, 0, object("set", 1, Some("root")));
-        store.upsert(0, 0, object("root", 1, None));
+        store.upsert(2, 0, object("pod", 1, Some("set")), false);
+        store.upsert(1, 0, object("set", 1, Some("root")), false);
+        store.upsert(0, 0, object("root", 1, None), false);
         assert_eq!(uids(&store.descendants(Uid::parse("root"))), ["pod", "set"]);
         let pod = store.get(Uid::parse("pod")).unwrap().clone();
         assert_eq!(store.lineage(&pod), ["pod", "set", "root"].map(Uid::parse));
@@ -243,18 +241,26 @@ mod tests {
     #[test]
     fn an_older_state_never_replaces_a_newer_one() {
         let mut store = Store::default();
-        assert!(store.upsert(0, 0, object("a", 10, None)));
-        assert!(!store.upsert(0, 1, object("a", 9, None)));
+        assert!(store.upsert(0, 0, object("a", 10, None), false));
+        assert!(!store.upsert(0, 1, object("a", 9, None), false));
         assert_eq!(store.get(Uid::parse("a")).unwrap().resource_version(), "10");
         assert!(store.sweep(0, 1).is_empty(), "it was seen all the same");
     }
 
     #[test]
+    fn a_list_is_believed_also_when_it_is_older() {
+        let mut store = Store::default();
+        store.upsert(0, 0, object("a", 10, None), false);
+        assert!(store.upsert(0, 1, object("a", 9, None), true));
+        assert_eq!(store.get(Uid::parse("a")).unwrap().resource_version(), "9");
+    }
+
+    #[test]
     fn a_relist_sweeps_what_it_did_not_show() {
         let mut store = Store::default();
-        store.upsert(0, 0, object("a", 1, None));
-        store.upsert(0, 0, object("b", 2, Some("a")));
-        store.upsert(0, 1, object("a", 1, None));
+        store.upsert(0, 0, object("a", 1, None), false);
+        store.upsert(0, 0, object("b", 2, Some("a")), false);
+        store.upsert(0, 1, object("a", 1, None), false);
         assert_eq!(uids(&store.sweep(0, 1)), ["b"]);
         assert!(store.descendants(Uid::parse("a")).is_empty());
     }
@@ -262,8 +268,8 @@ mod tests {
     #[test]
     fn an_object_seen_through_two_keys_stays_until_both_forget_it() {
         let mut store = Store::default();
-        store.upsert(0, 0, object("a", 1, Some("o")));
-        store.upsert(1, 0, object("a", 1, Some("o")));
+        store.upsert(0, 0, object("a", 1, Some("o")), false);
+        store.upsert(1, 0, object("a", 1, Some("o")), false);
         store.drop_key(0);
         assert_eq!(uids(&store.descendants(Uid::parse("o"))), ["a"]);
         store.drop_key(1);
@@ -274,8 +280,8 @@ mod tests {
     #[test]
     fn owners_in_a_circle_end() {
         let mut store = Store::default();
-        store.upsert(0, 0, object("a", 1, Some("b")));
-        store.upsert(0, 0, object("b", 1, Some("a")));
+        store.upsert(0, 0, object("a", 1, Some("b")), false);
+        store.upsert(0, 0, object("b", 1, Some("a")), false);
         let a = store.get(Uid::parse("a")).unwrap().clone();
         assert_eq!(store.lineage(&a).len(), 2);
         assert!(store.descendants(Uid::parse("a")).len() <= 2 * DEPTH);

@@ -13,7 +13,7 @@ use kstatus::{Digest, EventNote, Kind, Rulebook, Uid};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::machine::{Closed, Machine, Outcome, Step, Why};
+use super::machine::{Closed, Machine, Outcome, Step, Why, older};
 use super::wanted::{Filter, Interest, Keep, Owners, Sight};
 use super::wire::{self, Item, Line};
 use super::{Marks, jitter};
@@ -140,6 +140,7 @@ impl Runner {
                     self.stream(&mut machine, WatchStart::From(&version), true).await?
                 }
                 Step::List { token, whole } => self.list(token, whole).await?,
+                Step::Probe => self.probe().await?,
                 Step::Pause(pause) => {
                     sleep(pause).await;
                     Outcome::Rested
@@ -219,6 +220,19 @@ impl Runner {
         Ok(Outcome::Page { next, version })
     }
 
+    /// Asks for as little as a list can be.
+    async fn probe(&mut self) -> Result<Outcome, HubGone> {
+        let page = ListPage { limit: Some(1), ..ListPage::default() };
+        let task = &self.task;
+        let asked = task.cluster.list(&task.resource, &task.scope, page, Content::MetadataOnly);
+        let answer = patiently(task, &mut self.out_of_touch, asked).await?;
+        Ok(match answer.map(|body| wire::page(&body).map(|page| page.version.into_owned())) {
+            Ok(Ok(version)) => Outcome::Version(version),
+            Ok(Err(error)) => Outcome::Refused(ApiError::local(ErrorClass::Protocol, error.0)),
+            Err(error) => Outcome::Refused(error),
+        })
+    }
+
     async fn stream(
         &mut self,
         machine: &mut Machine,
@@ -253,6 +267,7 @@ impl Runner {
         mut synced: bool,
     ) -> Result<Followed, HubGone> {
         let opened = Instant::now();
+        let mut resumed_from = if synced { self.version.clone() } else { None };
         let why = loop {
             let guard = if synced { SILENCE } else { INITIAL_EVENTS_GUARD };
             let line = tokio::select! {
@@ -267,14 +282,20 @@ impl Runner {
             };
             let line = match line {
                 Err(_) if synced => {
-                    break Why::Error(ApiError::local(ErrorClass::Unreachable, "the watch fell silent"));
+                    break Why::Silent;
                 }
                 Err(_) => break Why::NoEndBookmark,
                 Ok(Err(error)) => break Why::Error(error),
                 Ok(Ok(None)) => break Why::Clean,
                 Ok(Ok(Some(line))) => line,
             };
-            match wire::line(line, crate::cluster::status_error) {
+            let decoded = wire::line(line, crate::cluster::status_error);
+            if let Ok(Line::Added(item) | Line::Modified(item) | Line::Gone(item)) = &decoded
+                && resumed_from.take().is_some_and(|from| older(&item.version, &from))
+            {
+                break Why::WentBack;
+            }
+            match decoded {
                 Ok(Line::Added(item)) => self.told(&item, synced, Sight::Added),
                 Ok(Line::Modified(item)) => self.told(&item, synced, Sight::Modified),
                 Ok(Line::Gone(item)) => self.told(&item, synced, Sight::Deleted),

@@ -11,3 +11,4 @@ mod recreate;
 mod rules;
 mod scene;
 mod sets;
+mod trouble;

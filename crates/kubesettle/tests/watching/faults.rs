@@ -171,3 +171,26 @@ async fn trouble_with_one_kind_does_not_concern_the_others() {
         view.presence(&secret)
     );
 }
+
+/// One server of several is behind the others and answers for a kind that all of them serve.
+#[tokio::test(start_paused = true)]
+async fn a_kind_is_not_served_only_when_discovery_says_so_too() {
+    let text = || Fault::Answer { code: 404, media_type: "text/plain", body: "404 page not found\n".into() };
+    let a = config_map("default", "a");
+    for verb in ["watch", "list"] {
+        let sandbox = Sandbox::builder().build();
+        sandbox.create(config_map_object("default", "a"));
+        sandbox.create(config_map_object("default", "b"));
+        if verb == "list" {
+            sandbox.inject(When::verb("watch").resource("configmaps").first(1), Fault::status(400, "", "no"));
+        }
+        sandbox.inject(When::verb(verb).resource("configmaps").first(2), text());
+        let hub = Hub::new(&cluster(&sandbox).await);
+        let mut view = watch(&hub, &[a.clone(), config_map("default", "b")]).await;
+        view.synced().await;
+        let seen = view.presence(&a);
+        assert!(matches!(seen, Presence::Unknown(_) | Presence::Present(_)), "{verb}: {seen:?}");
+        view.until("it is found", |view| view.is_present(&a)).await;
+        is_alive(&sandbox, &mut view).await;
+    }
+}

@@ -2,7 +2,7 @@
 
 mod plugin;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -114,7 +114,12 @@ impl Credentials {
         if state.serial != serial {
             return Renewal::Worth;
         }
-        if state.since.is_some_and(|since| since.elapsed() < YOUNG) {
+        // A file may have been rewritten the moment after it was read; looking costs nothing.
+        let unchanged = match &self.source {
+            Source::File(path) => read_token(path).is_none_or(|now| Some(&now) == state.header.as_ref()),
+            Source::Fixed(_) | Source::Plugin { .. } => true,
+        };
+        if unchanged && state.since.is_some_and(|since| since.elapsed() < YOUNG) {
             return Renewal::Pointless;
         }
         state.until = Some(Instant::now());
@@ -159,6 +164,11 @@ impl Credentials {
         state.serial += 1;
         Ok(recertified)
     }
+}
+
+fn read_token(path: &Path) -> Option<HeaderValue> {
+    let token = read_file(path).ok()?;
+    bearer(String::from_utf8_lossy(&token).trim()).ok()
 }
 
 fn bearer(token: &str) -> Result<HeaderValue, String> {
@@ -206,6 +216,21 @@ mod tests {
         assert_eq!(second.header.unwrap(), "Bearer two");
         assert_eq!(credentials.rejected(first.serial).await, Renewal::Worth, "of an older request");
         assert_eq!(credentials.pass().await.unwrap().serial, second.serial, "not read again for it");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_file_that_is_rewritten_right_after_it_was_read_is_read_again() {
+        let folder = crate::cluster::testing::Folder::new("rewritten");
+        let path = folder.write("token", "one");
+        let credentials = Credentials::new(Auth::TokenFile(path), Arc::default()).unwrap();
+        let first = credentials.pass().await.unwrap();
+        folder.write("token", "two");
+        assert_eq!(credentials.rejected(first.serial).await, Renewal::Worth);
+        let second = credentials.pass().await.unwrap();
+        assert_eq!(second.header.unwrap(), "Bearer two");
+        assert_eq!(credentials.rejected(second.serial).await, Renewal::Pointless, "it is what the file has");
+        folder.remove("token");
+        assert_eq!(credentials.rejected(second.serial).await, Renewal::Pointless);
     }
 
     #[tokio::test]

@@ -3,6 +3,7 @@
 use kstatus::{Status, Uid};
 use tokio::time::Instant;
 
+use super::send::Target;
 use super::{Answer, Dispatcher, LOOKS_FOR_A_KIND, Phase};
 use crate::cluster::{Deletion, Written};
 use crate::error::{ApiError, ErrorClass};
@@ -31,6 +32,11 @@ impl Dispatcher {
                 self.pace.leave(false);
             }
         }
+        if let Answer::Applied(Err(error)) | Answer::Deleted(Err(error)) | Answer::Released(Err(error)) =
+            &answer
+        {
+            self.nodes[node].unclear |= error.leaves_open();
+        }
         match answer {
             Answer::Discovered => self.discovered(node).await?,
             Answer::Applied(Ok(written)) if written.deleting => {
@@ -46,9 +52,12 @@ impl Dispatcher {
                     self.failed(node, error).await;
                 }
             }
-            Answer::Deleted(Err(error)) if error.class == ErrorClass::Replaced => {
-                self.warn(node, WarningSource::Run, "somebody created it anew before it was deleted").await;
-                self.failed(node, error).await;
+            Answer::Deleted(Err(error)) if is_another_life(&error) && self.target(node) != Target::Meant => {
+                self.replaced(node).await;
+            }
+            // The mark that was to be taken off is off.
+            Answer::Released(Err(error)) if self.nodes[node].unclear && error.status == Some(422) => {
+                self.released(node).await;
             }
             Answer::Applied(Err(error))
                 if error.class == ErrorClass::Replaced && self.pin(node).is_some() =>
@@ -70,6 +79,8 @@ impl Dispatcher {
         let outcome = match self.nodes[node].before.take() {
             _ if written.created || self.made.as_ref() == Some(self.steps[node].id()) => Outcome::Created,
             None => Outcome::Applied,
+            // Nobody had it, and a request of ours was not answered.
+            Some(before) if before.is_empty() && self.nodes[node].unclear => Outcome::Created,
             Some(before) if *before == *written.resource_version => Outcome::Unchanged,
             Some(_) => Outcome::Configured,
         };
@@ -181,18 +192,19 @@ impl Dispatcher {
     }
 
     pub(super) async fn gave_up(&mut self, node: usize, error: ApiError) {
-        let contact = matches!(error.class, ErrorClass::Unreachable | ErrorClass::TimedOut);
-        let sent = self.nodes[node].attempts > 0;
+        let state = &self.nodes[node];
+        let unclear = state.unclear || (state.attempts > 0 && error.leaves_open());
         self.tell_fate(
             node,
-            match (self.is_wanted(node), contact && sent) {
+            match (self.is_wanted(node), unclear) {
                 (true, true) => Fate::Unclear,
                 (true, false) => Fate::Refused(Strategy::Apply),
                 (false, _) => Fate::Refused(Strategy::Delete),
             },
         );
+        let conclusion = if error.lacks_contact() { Conclusion::Unknown } else { Conclusion::NotApplied };
         self.finish(node, Outcome::Failed(error)).await;
-        self.conclude(node, if contact { Conclusion::Unknown } else { Conclusion::NotApplied }).await;
+        self.conclude(node, conclusion).await;
         self.stop_dependents(node).await;
     }
 
@@ -244,4 +256,9 @@ impl Dispatcher {
         self.reach(node, Milestone::Settled);
         self.hub.kinds_changed().await
     }
+}
+
+/// The object of this name is not the one that was to be deleted.
+fn is_another_life(error: &ApiError) -> bool {
+    error.class == ErrorClass::Replaced && error.message.contains("UID in")
 }

@@ -31,8 +31,10 @@ pub(super) struct Node {
     pub before: Option<Box<str>>,
     /// It is being recreated.
     pub anew: Option<Anew>,
-    /// The life of it that we deleted.
+    /// The life of it that is to be deleted.
     pub deleted: Option<Uid>,
+    /// One of its requests may have been carried out although its answer is missing.
+    pub unclear: bool,
     pub conclusion: Option<Conclusion>,
     /// Its kind has been said to be missing.
     pub kind_missing_told: bool,
@@ -173,6 +175,11 @@ impl Board {
     pub(super) fn next_due(&self) -> Option<Instant> {
         let first = |set: &BTreeSet<(Instant, usize)>| set.first().map(|(at, _)| *at);
         first(&self.attempts).into_iter().chain(first(&self.limits)).min()
+    }
+
+    /// The node for whose sake the last look found that it is not quiet.
+    pub(super) fn hope(&self) -> Option<usize> {
+        self.hope.filter(|_| self.busy == 0)
     }
 
     /// Nothing that may start goes on, or nothing that does is worth waiting for.

@@ -31,7 +31,7 @@ use tokio_util::sync::CancellationToken;
 use super::emit::Emitter;
 use super::options::RunOptions;
 use super::pace::Pace;
-use super::record::Lock;
+use super::record::{Lock, Renewed};
 use super::schedule::{Milestone, Schedule};
 use crate::cluster::{Cluster, Deletion, Written};
 use crate::error::ApiError;
@@ -90,11 +90,15 @@ pub(super) struct Dispatcher {
     /// What is found out about objects that do not go; nobody waits for it.
     examinations: FuturesUnordered<BoxFuture<'static, (usize, Vec<String>)>>,
     deadline: Option<Instant>,
+    /// When contact that is sought for the one object worth waiting for has been sought long enough.
+    hope_ends: Option<Instant>,
     stopping: Option<Stopping>,
     own_namespaces: HashSet<Box<str>>,
     told: HashSet<Box<str>>,
     outcomes: Outcomes,
     lock: Option<Lock>,
+    /// A renewal of the lock that is under way.
+    renewal: Option<BoxFuture<'static, Renewed>>,
     made: Option<ObjectId>,
     /// The states that objects may be written in, when a saved plan is carried out.
     pins: HashMap<ObjectId, Pin>,
@@ -181,7 +185,14 @@ impl Dispatcher {
                     Action::Apply | Action::Recreate => options.object_timeout,
                     Action::Prune | Action::Delete => options.removal_timeout,
                 };
-                Node::new(target, patience)
+                let mut node = Node::new(target, patience);
+                // The plan is about this life of the object; whoever takes its name later is another.
+                if let (Action::Prune | Action::Delete, Presence::Present(digest)) =
+                    (step.action, watcher.presence(target))
+                {
+                    node.deleted = digest.uid();
+                }
+                node
             })
             .collect();
         let mut nodes = Board::new(nodes);
@@ -208,11 +219,13 @@ impl Dispatcher {
             requests: FuturesUnordered::new(),
             examinations: FuturesUnordered::new(),
             deadline,
+            hope_ends: None,
             stopping: None,
             own_namespaces,
             told: HashSet::new(),
             outcomes,
             lock,
+            renewal: None,
             made,
             pins,
             kept,
@@ -246,7 +259,7 @@ impl Dispatcher {
                 continue;
             }
             let wake = self.wake_at();
-            let renew = self.lock.as_ref().map(Lock::due);
+            let renew = self.lock.as_ref().filter(|_| self.renewal.is_none()).map(Lock::due);
             let stopping = self.stopping.is_some();
             tokio::select! {
                 () = cancel.cancelled(), if !stopping => self.stopping = Some(Stopping::Cancelled),
@@ -265,7 +278,10 @@ impl Dispatcher {
                         }
                     }
                 },
-                () = until(renew) => self.renew_lock().await,
+                () = until(renew) => {
+                    self.renewal = self.lock.as_ref().map(|lock| Box::pin(lock.renewal()) as BoxFuture<_>);
+                }
+                renewed = ended(&mut self.renewal) => self.renewed(renewed),
                 () = sleep_until(wake) => self.tick().await,
             }
         }
@@ -273,13 +289,21 @@ impl Dispatcher {
 
     /// Nothing of the open lanes goes on, or nothing that does is worth waiting for.
     fn quiet(&mut self) -> bool {
-        let (watcher, steps) = (&self.watcher, &self.steps);
-        self.nodes.is_quiet(|state, node| hopeless(watcher, state.target, steps[node].action).is_some())
+        let (watcher, steps, budget) = (&self.watcher, &self.steps, self.options.retry_budget);
+        let quiet = self
+            .nodes
+            .is_quiet(|state, node| hopeless(watcher, state.target, steps[node].action, budget).is_some());
+        let hope = self.nodes.hope().map(|node| self.nodes[node].target);
+        self.hope_ends = hope.and_then(|target| watcher.sought_since(target)).map(|since| since + budget);
+        quiet
     }
 
-    async fn renew_lock(&mut self) {
-        let Some(lock) = &mut self.lock else { return };
-        if let Err(holder) = lock.renew().await
+    fn renewed(&mut self, renewed: Renewed) {
+        self.renewal = None;
+        if let Some(lock) = &mut self.lock {
+            lock.renewed(&renewed);
+        }
+        if let Renewed::Lost(holder) = renewed
             && self.stopping.is_none()
         {
             self.lock = None;
@@ -314,12 +338,14 @@ impl Dispatcher {
 
     /// How the wait for an object would end now, if nothing is to be hoped for.
     fn hopeless(&self, node: usize) -> Option<Conclusion> {
-        hopeless(&self.watcher, self.nodes[node].target, self.action(node))
+        hopeless(&self.watcher, self.nodes[node].target, self.action(node), Duration::ZERO)
     }
 
     fn wake_at(&self) -> Instant {
         let reminder = self.emit.last() + self.options.reminder;
-        self.nodes.next_due().into_iter().chain(self.deadline).fold(reminder, Instant::min)
+        let hope_ends = self.hope_ends.filter(|_| self.requests.is_empty());
+        let limits = self.nodes.next_due().into_iter().chain(self.deadline).chain(hope_ends);
+        limits.fold(reminder, Instant::min)
     }
 
     async fn tick(&mut self) {
@@ -354,11 +380,21 @@ impl Dispatcher {
     }
 }
 
+/// Waits for the end of something under way; for ever for that of nothing.
+async fn ended<T>(under_way: &mut Option<BoxFuture<'static, T>>) -> T {
+    match under_way {
+        Some(under_way) => under_way.await,
+        None => std::future::pending().await,
+    }
+}
+
 /// How the wait for a target would end now, if nothing is to be hoped for.
-fn hopeless(watcher: &Watcher, target: usize, action: Action) -> Option<Conclusion> {
+/// Contact that is sought again is hoped for as long as `budget`.
+fn hopeless(watcher: &Watcher, target: usize, action: Action, budget: Duration) -> Option<Conclusion> {
     let presence = watcher.presence(target);
     if matches!(presence, Presence::Unknown(_)) {
-        return Some(Conclusion::Unknown);
+        let hope = watcher.sought_since(target).is_some_and(|since| since.elapsed() < budget);
+        return (!hope).then_some(Conclusion::Unknown);
     }
     let verdict = watcher.verdict(target).filter(|_| action == Action::Apply)?;
     match verdict.status {

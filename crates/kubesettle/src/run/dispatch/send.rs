@@ -5,7 +5,7 @@ use bytes::Bytes;
 
 use crate::cluster::{ApplyParams, Cluster, Deletion, PlainWrite, Resource, Written};
 use crate::error::{ApiError, ErrorClass};
-use crate::event::{Action, Body, Conclusion, Outcome};
+use crate::event::{Action, Body, Conclusion, Outcome, WarningSource};
 use crate::id::ObjectId;
 use crate::inventory::Fate;
 use crate::manifest::Object;
@@ -15,6 +15,16 @@ use crate::run::pin;
 use crate::run::schedule::Milestone;
 use crate::watch::Presence;
 use tokio::time::Instant;
+
+/// What has the name of an object that is to be deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Target {
+    /// The object that the plan means, or one that carries our mark too.
+    Meant,
+    /// Somebody else's.
+    Another,
+    Gone,
+}
 
 impl Dispatcher {
     /// Sends what may be sent.
@@ -53,12 +63,15 @@ impl Dispatcher {
             let error = self.kind_missing(node);
             return self.failed(node, error).await;
         };
+        // What an unanswered attempt made of it is not what it was before.
+        if self.nodes[node].attempts == 0 {
+            self.nodes[node].before = match self.presence(node) {
+                Presence::Present(digest) => Some(digest.resource_version().into()),
+                Presence::Absent { .. } => Some(Box::default()),
+                _ => None,
+            };
+        }
         self.started(node, Action::Apply).await;
-        self.nodes[node].before = match self.presence(node) {
-            Presence::Present(digest) => Some(digest.resource_version().into()),
-            Presence::Absent { .. } => Some(Box::default()),
-            _ => None,
-        };
         let (cluster, params) = (self.cluster.clone(), self.options.apply.clone());
         self.requests.push(Box::pin(async move {
             let answer = match complete(&cluster, &object, body).await {
@@ -78,10 +91,14 @@ impl Dispatcher {
         let id = self.steps[node].id().clone();
         let action = self.action(node);
         let resource = self.cluster.resource(id.group_kind(), None);
+        match self.target(node) {
+            Target::Meant => {}
+            Target::Another => return self.replaced(node).await,
+            Target::Gone => return self.gone_already(node).await,
+        }
         let (uid, deleting) = match self.presence(node) {
-            Presence::Absent { .. } | Presence::NotServed => return self.gone_already(node).await,
             Presence::Present(digest) => (digest.uid(), digest.deleting()),
-            Presence::Pending | Presence::Unknown(_) => (None, false),
+            _ => (self.nodes[node].deleted, false),
         };
         let Some(resource) = resource else { return self.gone_already(node).await };
         self.started(node, action).await;
@@ -156,8 +173,36 @@ impl Dispatcher {
         ApiError::local(ErrorClass::NotServed, message)
     }
 
+    /// What has the name of an object that is to be deleted.
+    pub(super) fn target(&self, node: usize) -> Target {
+        let planned = self.nodes[node].deleted;
+        match self.presence(node) {
+            Presence::Absent { .. } | Presence::NotServed => Target::Gone,
+            Presence::Pending | Presence::Unknown(_) => Target::Meant,
+            Presence::Present(digest) if planned.is_none_or(|planned| digest.uid() == Some(planned)) => {
+                Target::Meant
+            }
+            Presence::Present(_) => {
+                let marks = self.watcher.marks(self.nodes[node].target);
+                let ours =
+                    self.mark.as_ref().zip(marks).is_some_and(|(mark, marks)| {
+                        mark.form().owner(|key| marks.get(key)) == Some(mark.id())
+                    });
+                if ours { Target::Meant } else { Target::Another }
+            }
+        }
+    }
+
+    /// The object that was to be deleted is gone, and another has its name.
+    pub(super) async fn replaced(&mut self, node: usize) {
+        self.warn(node, WarningSource::Run, "somebody created it anew; that is not deleted").await;
+        self.gone_already(node).await;
+    }
+
     pub(super) async fn gone_already(&mut self, node: usize) {
-        self.finish(node, Outcome::AlreadyGone).await;
+        // An unanswered request of ours may be what removed it.
+        let ours = self.nodes[node].unclear;
+        self.finish(node, if ours { Outcome::Deleted } else { Outcome::AlreadyGone }).await;
         self.tell_fate(node, Fate::Gone);
         self.reach(node, Milestone::Settled);
         self.conclude(node, Conclusion::Settled).await;

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, SystemTime};
 
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
-use super::{SetOptions, Stop};
+use super::{Patience, SetOptions, Stop};
 use crate::cluster::{Cluster, Content, DeleteParams, PlainWrite, Resource};
 use crate::error::{ApiError, ErrorClass, ExitClass};
 use crate::event::WarningSource;
@@ -15,15 +15,20 @@ use crate::run::emit::Emitter;
 
 /// Between two looks at a lock that somebody holds.
 const LOOK: Duration = Duration::from_secs(2);
+/// How long and how often a lock is tried to be given back.
+const RELEASE: Duration = Duration::from_secs(5);
+const ATTEMPTS: u32 = 10;
 
 /// A lock that is ours. It is given back by [`Lock::release`]; else it runs out.
+#[derive(Clone)]
 pub(in crate::run) struct Lock {
     cluster: Cluster,
     resource: Resource,
     location: Location,
     name: String,
     me: Holder,
-    renewed: Instant,
+    /// When it is to be renewed.
+    due: Instant,
 }
 
 /// What came of the wish for a lock.
@@ -35,11 +40,24 @@ pub(in crate::run) enum Locked {
     NoNamespace,
 }
 
+/// What came of a renewal.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::run) enum Renewed {
+    /// It is ours for another while.
+    Ours,
+    /// Nobody can tell: trouble of the connection is no loss yet.
+    Unclear,
+    /// Who has it now.
+    Lost(String),
+}
+
 impl Lock {
-    /// Waits for the lock of a set. Who holds it is told once.
+    /// Waits for the lock of a set. Who holds it is told once. A write whose answer was lost is found
+    /// by the next look: the lock is ours then.
     pub(in crate::run) async fn acquire(
         cluster: &Cluster,
         options: &SetOptions,
+        budget: Duration,
         emit: &mut Emitter,
     ) -> Result<Locked, Stop> {
         let without = |why: String| Ok(Locked::Without(format!("no lock on the set: {why}")));
@@ -54,9 +72,21 @@ impl Lock {
         let name = lease_name(&location);
         let until = Instant::now() + options.lock_timeout;
         let (mut seen, mut since, mut told) = (None, Instant::now(), false);
+        let mut trouble: Option<ApiError> = None;
+        let mut patience = Patience::new(budget);
         loop {
+            if let Some(error) = trouble.take() {
+                let doing = "cannot take the lock of the set";
+                if !patience.bears(&error, doing, Some(emit)).await {
+                    return Err(Stop::of(&error, doing));
+                }
+            }
             let lease = match read(cluster, &resource, &location, &name).await {
                 Ok(lease) => lease,
+                Err(error) if error.class.passes() => {
+                    trouble = Some(error);
+                    continue;
+                }
                 Err(error) if error.class == ErrorClass::Forbidden => return without(error.to_string()),
                 Err(error) => return Err(Stop::of(&error, "cannot read the lock of the set")),
             };
@@ -101,7 +131,7 @@ impl Lock {
                         location,
                         name,
                         me,
-                        renewed: Instant::now(),
+                        due: Instant::now() + RENEW_EVERY,
                     }));
                 }
                 // Another run was faster.
@@ -110,47 +140,73 @@ impl Lock {
                 Err(error) if error.class == ErrorClass::NamespaceMissing => {
                     return Ok(Locked::NoNamespace);
                 }
-                Err(error) => return Err(Stop::of(&error, "cannot take the lock of the set")),
+                Err(error) => trouble = Some(error),
             }
         }
     }
 
     /// When the lock must be renewed.
     pub(in crate::run) fn due(&self) -> Instant {
-        self.renewed + RENEW_EVERY
+        self.due
     }
 
-    /// Renews the lock; an error tells who has it now. Trouble of the connection is no loss yet.
-    pub(in crate::run) async fn renew(&mut self) -> Result<(), String> {
-        self.renewed = Instant::now();
-        let Ok(Some(lease)) = read(&self.cluster, &self.resource, &self.location, &self.name).await else {
-            return Ok(());
-        };
-        match lease.renew(&self.me, SystemTime::now()) {
-            Renewal::Renew(body) => {
-                let _ = self.write(body).await;
-                Ok(())
-            }
-            Renewal::Lost(held) => {
-                Err(held.map_or_else(|| String::from("the lock is gone"), |held| held.to_string()))
+    /// Renews the lock. Not awaited in place: a server that falls silent must not hold up the run.
+    pub(in crate::run) fn renewal(&self) -> impl Future<Output = Renewed> + Send + 'static {
+        let lock = self.clone();
+        async move {
+            match lock.look().await {
+                Ok(Some(lease)) => match lease.renew(&lock.me, SystemTime::now()) {
+                    Renewal::Renew(body) => match lock.write(body).await {
+                        Ok(_) => Renewed::Ours,
+                        Err(_) => Renewed::Unclear,
+                    },
+                    Renewal::Lost(held) => {
+                        let nobody = || String::from("the lock is gone");
+                        Renewed::Lost(held.map_or_else(nobody, |held| held.to_string()))
+                    }
+                },
+                Ok(None) | Err(_) => Renewed::Unclear,
             }
         }
     }
 
-    /// Gives the lock back; `for_good` when its set is no more.
+    /// A renewal has come to its end.
+    pub(in crate::run) fn renewed(&mut self, renewed: &Renewed) {
+        self.due = Instant::now() + if *renewed == Renewed::Ours { RENEW_EVERY } else { LOOK };
+    }
+
+    /// Gives the lock back; `for_good` when its set is no more. One that cannot be given back runs out.
     pub(in crate::run) async fn release(self, for_good: bool) {
+        let _ = timeout(2 * RELEASE, self.try_release(for_good)).await;
+    }
+
+    async fn try_release(&self, for_good: bool) {
+        let mut patience = Patience::new(RELEASE);
+        let doing = "cannot give the lock of the set back";
+        for _ in 0..ATTEMPTS {
+            match self.give_back(for_good).await {
+                Ok(()) => return,
+                // A renewal of ours that was under way came in between.
+                Err(error) if error.class == ErrorClass::Replaced => {}
+                Err(error) if patience.bears(&error, doing, None).await => {}
+                Err(_) => return,
+            }
+        }
+    }
+
+    async fn give_back(&self, for_good: bool) -> Result<(), ApiError> {
+        let Some(lease) = self.look().await? else { return Ok(()) };
+        let Some(body) = lease.release(&self.me) else { return Ok(()) };
         if for_good {
             let (namespace, params) = (self.location.namespace(), DeleteParams::default());
-            // A Lease that stays behind is in nobody's way.
-            let _ = self.cluster.delete(&self.resource, namespace, &self.name, None, &params).await;
-            return;
+            let uid = Some(lease.uid());
+            return self.cluster.delete(&self.resource, namespace, &self.name, uid, &params).await.map(drop);
         }
-        if let Ok(Some(lease)) = read(&self.cluster, &self.resource, &self.location, &self.name).await
-            && let Some(body) = lease.release(&self.me)
-        {
-            // A lock that cannot be given back runs out.
-            let _ = self.write(body).await;
-        }
+        self.write(body).await.map(drop)
+    }
+
+    async fn look(&self) -> Result<Option<Lease>, ApiError> {
+        read(&self.cluster, &self.resource, &self.location, &self.name).await
     }
 
     async fn write(&self, body: bytes::Bytes) -> Result<bytes::Bytes, ApiError> {

@@ -4,7 +4,9 @@
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
-use super::{Answer, Stop};
+use std::time::Duration;
+
+use super::{Answer, Stop, ask};
 use crate::cluster::{ApplyParams, Cluster, Content, ListPage, Resource, Scope};
 use crate::error::{ApiError, ErrorClass, ExitClass};
 use crate::id::{GroupKind, ObjectId};
@@ -24,10 +26,16 @@ pub(super) struct Known {
     found: Option<Parent>,
     /// Kinds that could not be looked through because they are not served. They stay in the parent.
     unserved: Vec<GroupKind>,
+    /// How long one request may fail.
+    budget: Duration,
 }
 
 /// Reads the parent and finds the members. A parent that does not exist has none.
-pub(super) async fn open(cluster: &Cluster, wanted: &Wanted) -> Result<(Inventory, Known), Stop> {
+pub(super) async fn open(
+    cluster: &Cluster,
+    wanted: &Wanted,
+    budget: Duration,
+) -> Result<(Inventory, Known), Stop> {
     let parent = wanted.location().object();
     let refused = |why: String| Stop {
         class: ExitClass::Refused,
@@ -36,8 +44,9 @@ pub(super) async fn open(cluster: &Cluster, wanted: &Wanted) -> Result<(Inventor
     let Some(resource) = cluster.resource(parent.group_kind(), None) else {
         return Err(refused(format!("the cluster serves no kind {}", parent.group_kind())));
     };
-    let json = cluster.get(&resource, parent.namespace(), parent.name(), Content::Full).await;
-    let json = json.map_err(|error| Stop::of(&error, &format!("cannot read the ApplySet {parent:#}")))?;
+    let doing = format!("cannot read the ApplySet {parent:#}");
+    let get = || cluster.get(&resource, parent.namespace(), parent.name(), Content::Full);
+    let json = ask(budget, &doing, None, get).await.map_err(|error| Stop::of(&error, &doing))?;
     let found = json.map(|json| Parent::read(&json, wanted.id(None))).transpose().map_err(refused)?;
     let ours = ["ConfigMap", "Secret"].iter().any(|kind| parent.group_kind().is("", kind));
     if found.is_none() && !ours {
@@ -51,7 +60,7 @@ pub(super) async fn open(cluster: &Cluster, wanted: &Wanted) -> Result<(Inventor
             applyset::GROUP_KINDS,
         )));
     }
-    let mut known = Known { parent, resource, found, unserved: Vec::new() };
+    let mut known = Known { parent, resource, found, unserved: Vec::new(), budget };
     let (ids, notes) = known.look(cluster, wanted.id(None)).await?;
     let entries: Entries = ids.into_iter().map(|id| (id, Entry::default())).collect();
     let versions = known.found.as_ref().map(|parent| (&*parent.uid, &*parent.resource_version));
@@ -82,7 +91,9 @@ impl Known {
         let selector = format!("{PART_OF}={id}");
         let lists: Vec<BoxFuture<'_, _>> = lists
             .iter()
-            .map(|(resource, scope)| Box::pin(list(cluster, resource, scope, &selector)) as BoxFuture<'_, _>)
+            .map(|(resource, scope)| {
+                Box::pin(list(cluster, resource, scope, &selector, self.budget)) as BoxFuture<'_, _>
+            })
             .collect();
         let members: Vec<Vec<ObjectId>> = stream::iter(lists).buffered(AT_ONCE).try_collect().await?;
         Ok((members.into_iter().flatten().collect(), notes))
@@ -121,8 +132,10 @@ impl Known {
                     "apiVersion": "v1", "kind": "DeleteOptions",
                     "preconditions": { "uid": found.uid, "resourceVersion": found.resource_version },
                 });
-                let options = options.to_string().into();
-                cluster.delete_with(&self.resource, namespace, name, options).await?;
+                let options = bytes::Bytes::from(options.to_string());
+                let doing = "cannot remove the parent of the ApplySet";
+                let delete = || cluster.delete_with(&self.resource, namespace, name, options.clone());
+                ask(self.budget, doing, None, delete).await?;
             } else {
                 self.apply(cluster, None).await?;
             }
@@ -137,7 +150,9 @@ impl Known {
         let body = applyset::parent_body(&self.parent, &self.resource.api_version(), uid, members);
         let params = ApplyParams { force: true, ..ApplyParams::new(MANAGER) };
         let (namespace, name) = (self.parent.namespace(), self.parent.name());
-        let (_, json) = cluster.apply_and_read(&self.resource, namespace, name, body, &params).await?;
+        let doing = "cannot write the parent of the ApplySet";
+        let apply = || cluster.apply_and_read(&self.resource, namespace, name, body.clone(), &params);
+        let (_, json) = ask(self.budget, doing, None, apply).await?;
         serde_json::from_slice(&json).map_err(|error| {
             ApiError::local(ErrorClass::Protocol, format!("the answer to a write of the parent: {error}"))
         })
@@ -149,10 +164,12 @@ async fn list(
     resource: &Resource,
     scope: &Scope,
     selector: &str,
+    budget: Duration,
 ) -> Result<Vec<ObjectId>, Stop> {
     let doing = || format!("cannot look for the members of the ApplySet among {}", resource.group_kind());
     let page = ListPage { label_selector: Some(selector), ..ListPage::default() };
-    let list = cluster.list(resource, scope, page, Content::MetadataOnly).await;
+    let look = || cluster.list(resource, scope, page, Content::MetadataOnly);
+    let list = ask(budget, &doing(), None, look).await;
     let list = list.map_err(|error| Stop::of(&error, &doing()))?;
     applyset::listed(resource.group_kind(), &list).map_err(|error| {
         let error = ApiError::local(ErrorClass::Protocol, error.to_string());

@@ -5,12 +5,14 @@
 
 mod lock;
 mod members;
+mod patience;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde::Deserialize;
 
+use super::emit::Emitter;
 use crate::cluster::{Cluster, Content, ListPage, PlainWrite, Resource, Scope};
 use crate::error::{ApiError, ErrorClass, ExitClass};
 use crate::id::{GroupKind, ObjectId};
@@ -18,7 +20,8 @@ use crate::inventory::{
     Entries, ID_LABEL, Inventory, Mark, Outcomes, Wanted, Write, WriteKind, WriteOptions, items, part_names,
 };
 
-pub(super) use lock::{Lock, Locked};
+pub(super) use lock::{Lock, Locked, Renewed};
+pub(super) use patience::{Patience, ask};
 
 /// Which set a run is about, and how its record is kept.
 #[derive(Clone, Debug)]
@@ -44,7 +47,7 @@ impl Stop {
     pub(super) fn of(error: &ApiError, doing: &str) -> Self {
         let class = match error.class {
             ErrorClass::Unauthorized => ExitClass::Unreachable,
-            ErrorClass::Unreachable | ErrorClass::TimedOut => ExitClass::Unknown,
+            class if class.passes() => ExitClass::Unknown,
             ErrorClass::Replaced => ExitClass::Refused,
             _ => ExitClass::Failed,
         };
@@ -64,6 +67,8 @@ pub(super) struct Record {
     written: Entries,
     /// Names that no part of it may take.
     taken: BTreeSet<String>,
+    /// How long one of its requests may fail.
+    budget: Duration,
 }
 
 /// What keeps the record.
@@ -86,22 +91,45 @@ struct AnswerMeta {
     resource_version: String,
 }
 
+/// What of a ConfigMap is ours to say.
+#[derive(Deserialize, PartialEq)]
+struct Contents {
+    metadata: ContentsMeta,
+    #[serde(default)]
+    data: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize, PartialEq)]
+struct ContentsMeta {
+    #[serde(default)]
+    labels: BTreeMap<String, String>,
+    #[serde(default)]
+    annotations: BTreeMap<String, String>,
+}
+
 impl Record {
     /// Reads the inventory; one that does not exist is empty.
-    pub(super) async fn open(cluster: &Cluster, options: SetOptions, manager: &str) -> Result<Self, Stop> {
+    pub(super) async fn open(
+        cluster: &Cluster,
+        options: SetOptions,
+        manager: &str,
+        budget: Duration,
+        emit: Option<&mut Emitter>,
+    ) -> Result<Self, Stop> {
         if options.wanted.is_applyset() {
-            let (inventory, known) = members::open(cluster, &options.wanted).await?;
-            return Ok(Self::new(cluster, Keeper::Members(Box::new(known)), inventory, options, manager));
+            let (inventory, known) = members::open(cluster, &options.wanted, budget).await?;
+            let keeper = Keeper::Members(Box::new(known));
+            return Ok(Self::new(cluster, keeper, inventory, options, manager, budget));
         }
         let resource = resource(cluster)
             .map_err(|error| Stop { class: ExitClass::Unknown, message: error.to_string() })?;
-        let texts = read(cluster, &resource, &options.wanted).await.map_err(|error| {
-            Stop::of(&error, &format!("cannot read the inventory {}", options.wanted.location()))
-        })?;
+        let doing = format!("cannot read the inventory {}", options.wanted.location());
+        let texts = ask(budget, &doing, emit, || read(cluster, &resource, &options.wanted)).await;
+        let texts = texts.map_err(|error| Stop::of(&error, &doing))?;
         let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
         let inventory = Inventory::read(&options.wanted, &texts)
             .map_err(|problems| Stop { class: ExitClass::Refused, message: problems.to_string() })?;
-        Ok(Self::new(cluster, Keeper::ConfigMaps(resource), inventory, options, manager))
+        Ok(Self::new(cluster, Keeper::ConfigMaps(resource), inventory, options, manager, budget))
     }
 
     fn new(
@@ -110,6 +138,7 @@ impl Record {
         inventory: Inventory,
         options: SetOptions,
         manager: &str,
+        budget: Duration,
     ) -> Self {
         let old = inventory.entries().clone();
         let (cluster, manager) = (cluster.clone(), manager.to_owned());
@@ -122,6 +151,7 @@ impl Record {
             written: old.clone(),
             old,
             taken: BTreeSet::new(),
+            budget,
         }
     }
 
@@ -147,7 +177,12 @@ impl Record {
     }
 
     /// Makes the record hold these entries.
-    pub(super) async fn write(&mut self, entries: Entries, run: &str) -> Result<usize, Stop> {
+    pub(super) async fn write(
+        &mut self,
+        entries: Entries,
+        run: &str,
+        mut emit: Option<&mut Emitter>,
+    ) -> Result<usize, Stop> {
         if let Keeper::Members(known) = &mut self.keeper {
             let written = known.write(&self.cluster, entries.clone(), &mut self.inventory).await;
             written.map_err(|error| Stop::of(&error, "cannot write the parent of the ApplySet"))?;
@@ -164,7 +199,7 @@ impl Record {
         for _ in 0..16 {
             let mut taken = None;
             for write in self.inventory.writes(&entries, &options) {
-                match self.send(&write).await {
+                match self.send(&write, emit.as_deref_mut()).await {
                     Ok(()) => {}
                     Err(error)
                         if write.kind() == WriteKind::Create
@@ -175,9 +210,11 @@ impl Record {
                         break;
                     }
                     Err(error) => {
-                        let conflict = error.class == ErrorClass::Replaced;
-                        let why =
-                            if conflict { "another run changed it meanwhile" } else { "it was refused" };
+                        let why = match error.class {
+                            ErrorClass::Replaced => "another run changed it meanwhile",
+                            class if class.passes() => "there is no answer",
+                            _ => "it was refused",
+                        };
                         return Err(Stop::of(&error, &format!("cannot {write}, {why}")));
                     }
                 }
@@ -202,36 +239,73 @@ impl Record {
     }
 
     /// Removes the inventory itself.
-    pub(super) async fn remove(&mut self) -> Result<(), Stop> {
+    pub(super) async fn remove(&mut self, mut emit: Option<&mut Emitter>) -> Result<(), Stop> {
         if let Keeper::Members(known) = &mut self.keeper {
             let removed = known.remove(&self.cluster, &mut self.inventory).await;
             return removed.map_err(|error| Stop::of(&error, "cannot remove the parent of the ApplySet"));
         }
         for write in self.inventory.removal() {
-            self.send(&write).await.map_err(|error| Stop::of(&error, &format!("cannot {write}")))?;
+            let sent = self.send(&write, emit.as_deref_mut()).await;
+            sent.map_err(|error| Stop::of(&error, &format!("cannot {write}")))?;
         }
         Ok(())
     }
 
-    async fn send(&mut self, write: &Write) -> Result<(), ApiError> {
+    /// Sends a write until it is done. One whose answer was lost may be met by its own work as a
+    /// conflict: then what stands there decides.
+    async fn send(&mut self, write: &Write, mut emit: Option<&mut Emitter>) -> Result<(), ApiError> {
+        let mut patience = Patience::new(self.budget);
+        let mut unsure = false;
+        let doing = format!("cannot {write}");
+        loop {
+            let sent = match self.send_once(write).await {
+                Err(error) if unsure && error.class == ErrorClass::Replaced => {
+                    self.done_already(write).await.and_then(|done| done.ok_or(error))
+                }
+                sent => sent,
+            };
+            match sent {
+                Ok((uid, version)) => {
+                    self.inventory.wrote(write, &uid, &version);
+                    return Ok(());
+                }
+                Err(error) if patience.bears(&error, &doing, emit.as_deref_mut()).await => unsure = true,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Answers uid and resourceVersion of what stands there now.
+    async fn send_once(&self, write: &Write) -> Result<(String, String), ApiError> {
         let (namespace, name) = (write.target().namespace(), write.target().name());
-        let Keeper::ConfigMaps(resource) = &self.keeper else { return Ok(()) };
+        let Keeper::ConfigMaps(resource) = &self.keeper else { return Ok(Default::default()) };
         let body = write.body().clone();
         let how = match write.kind() {
             WriteKind::Create => PlainWrite::Create,
             WriteKind::Replace => PlainWrite::Replace,
             WriteKind::Delete => {
                 self.cluster.delete_with(resource, namespace, name, body).await?;
-                self.inventory.wrote(write, "", "");
-                return Ok(());
+                return Ok((String::new(), String::new()));
             }
         };
         let answer = self.cluster.write(how, resource, namespace, name, body, &self.manager).await?;
         let answer: Answer = serde_json::from_slice(&answer).map_err(|error| {
             ApiError::local(ErrorClass::Protocol, format!("the answer to a write of the inventory: {error}"))
         })?;
-        self.inventory.wrote(write, &answer.metadata.uid, &answer.metadata.resource_version);
-        Ok(())
+        Ok((answer.metadata.uid, answer.metadata.resource_version))
+    }
+
+    /// Uid and resourceVersion, if exactly that stands there which was to be written.
+    async fn done_already(&self, write: &Write) -> Result<Option<(String, String)>, ApiError> {
+        let (namespace, name) = (write.target().namespace(), write.target().name());
+        let Keeper::ConfigMaps(resource) = &self.keeper else { return Ok(None) };
+        let found = self.cluster.get(resource, namespace, name, Content::Full).await?;
+        let read = |json: &[u8]| serde_json::from_slice::<Contents>(json).ok();
+        Ok(found.and_then(|found| {
+            let (wanted, there) = (read(write.body())?, read(&found)?);
+            let answer: Answer = serde_json::from_slice(&found).ok()?;
+            (wanted == there).then_some((answer.metadata.uid, answer.metadata.resource_version))
+        }))
     }
 }
 

@@ -13,18 +13,18 @@ impl Task {
                 Change::Begin => {
                     key.epoch += 1;
                     self.store.clear_strangers(id);
+                    key.listing = true;
                 }
                 Change::Marks(read) => marks = Some(Arc::new(*read)),
                 Change::Upsert(digest) => {
                     let epoch = key.epoch;
                     let kind = key.name.kind.clone();
-                    key.version = key.version.max(if key.synced > 0 {
-                        number(digest.resource_version())
-                    } else {
-                        None
-                    });
+                    let listed = key.listing;
+                    if key.synced > 0 && !listed {
+                        key.version = key.version.max(number(digest.resource_version()));
+                    }
                     self.identify(id, kind, &digest, marks.take());
-                    if self.store.upsert(id, epoch, digest.clone()) {
+                    if self.store.upsert(id, epoch, digest.clone(), listed) {
                         self.adopt(id, &digest);
                         self.touch(&digest);
                     }
@@ -43,6 +43,8 @@ impl Task {
                     }
                 }
                 Change::Note(event, note) => self.note(id, event, *note),
+                // A list tells anew how far the server is.
+                Change::Version(version) if key.listing => key.version = number(&version),
                 Change::Version(version) => key.version = key.version.max(number(&version)),
                 Change::Synced(serial) => self.synced(id, serial),
                 Change::Gap(error) => self.gap(id, error),
@@ -99,6 +101,7 @@ impl Task {
     pub(super) fn synced(&mut self, id: u32, serial: u64) {
         let Some(key) = self.keys.get_mut(&id) else { return };
         key.synced = serial;
+        key.listing = false;
         key.gap = None;
         if self.trials.get(&id).is_some_and(|trial| trial.serial <= serial) {
             self.granted(id);

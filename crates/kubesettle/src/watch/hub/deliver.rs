@@ -75,7 +75,9 @@ impl Task {
     }
 
     pub(super) fn presence(&self, watched: &Watched) -> Presence {
-        let Some(key) = watched.key.and_then(|id| self.keys.get(&id)) else { return Presence::NotServed };
+        let Some(key) = watched.key.and_then(|id| self.keys.get(&id)) else {
+            return watched.doubt.clone().map_or(Presence::NotServed, Presence::Unknown);
+        };
         if let Some(error) = &key.stopped {
             return Presence::Unknown(error.clone());
         }
@@ -90,7 +92,8 @@ impl Task {
 
     pub(super) fn state(&self, target: &ObjectId) -> Option<TargetState> {
         let watched = self.targets.get(target)?;
-        let gap = watched.key.and_then(|id| self.keys.get(&id)).and_then(|key| key.gap.clone());
+        let key = watched.key.and_then(|id| self.keys.get(&id)).filter(|key| key.stopped.is_none());
+        let gap = key.map_or_else(|| watched.doubt.clone(), |key| key.gap.clone());
         let all = watched.next_child.is_none() && watched.child_keys.iter().all(|lease| self.is_known(lease));
         let children = (all && !watched.child_keys.is_empty())
             .then(|| watched.uid.map_or_else(Vec::new, |uid| self.store.descendants(uid)));

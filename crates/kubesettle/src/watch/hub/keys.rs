@@ -60,6 +60,7 @@ impl Task {
             if let Some(watched) = self.targets.get_mut(&target) {
                 watched.key = Some(lease.key);
                 watched.serial = lease.serial;
+                watched.doubt = None;
             }
         }
     }
@@ -98,6 +99,7 @@ impl Task {
             epoch: 0,
             synced: 0,
             asked_again: None,
+            listing: false,
             version: None,
             gap: None,
             stopped: None,
@@ -194,10 +196,23 @@ impl Task {
         if unserved.is_empty() {
             return;
         }
-        self.open(unserved);
+        self.open(unserved.clone());
+        if result.is_ok() {
+            self.confirm(&unserved);
+        }
         if let Some((at, next)) = &mut self.probe {
             *at = Instant::now() + pause;
             *next = pause;
+        }
+    }
+
+    /// Discovery has answered: what has no watch is of a kind that is not served.
+    fn confirm(&mut self, unserved: &[ObjectId]) {
+        for target in unserved {
+            let watched = self.targets.get_mut(target).filter(|watched| watched.key.is_none());
+            if watched.and_then(|watched| watched.doubt.take()).is_some() {
+                self.mark(target);
+            }
         }
     }
 }

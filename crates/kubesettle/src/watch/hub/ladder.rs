@@ -32,9 +32,16 @@ impl Task {
             .map(|(target, _)| target.clone())
             .collect();
         if error.class == ErrorClass::NotServed {
+            // One server of several may be behind the others: discovery has the last word. What was
+            // absent stays so whichever it is.
+            let error = Arc::new(error);
             for target in &targets {
+                let watched = self.targets.get(target);
+                let absent =
+                    watched.is_some_and(|watched| matches!(self.presence(watched), Presence::Absent { .. }));
                 if let Some(watched) = self.targets.get_mut(target) {
                     watched.key = None;
+                    watched.doubt = (!absent).then(|| error.clone());
                 }
                 self.mark(target);
             }

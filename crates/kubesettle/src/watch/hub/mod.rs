@@ -91,6 +91,8 @@ struct Key {
     synced: u64,
     /// When its whole state was last asked for because objects turned out to be ours.
     asked_again: Option<Instant>,
+    /// What comes is part of a list.
+    listing: bool,
     version: Option<u64>,
     gap: Option<Arc<ApiError>>,
     /// Set when the loop is over and nothing narrower is left to try.
@@ -105,6 +107,8 @@ struct Watched {
     key: Option<u32>,
     /// The serial of the key's interest from which on it covers this target.
     serial: u64,
+    /// Its kind was answered with "not served", and discovery has not confirmed it yet.
+    doubt: Option<Arc<ApiError>>,
     uid: Option<Uid>,
     marks: Option<Arc<Marks>>,
     /// Its last state, once it is gone.

@@ -34,6 +34,7 @@ impl Task {
                     width,
                     key: None,
                     serial: 0,
+                    doubt: None,
                     uid: None,
                     marks: None,
                     last: None,

@@ -1,0 +1,183 @@
+//! Trouble between a run and its server: answers that are lost, contact that is lost and found again.
+
+use std::time::Duration;
+
+use kubesettle::error::ExitClass;
+use kubesettle::event::{Body, Conclusion, Operation, Outcome};
+use sandbox::{Fault, Sandbox, When};
+use serde_json::json;
+
+use crate::scene::{SET, Scene, Told, config_maps};
+
+/// What passes by itself: the request was not seen, its answer was lost, something on the way gave up.
+fn passing() -> [Fault; 6] {
+    [
+        Fault::Refuse,
+        Fault::Lose,
+        Fault::CutBody(7),
+        Fault::status(502, "", "bad gateway"),
+        Fault::status(503, "ServiceUnavailable", "not yet ready"),
+        Fault::throttle(1),
+    ]
+}
+
+fn foreign(sandbox: &Sandbox, name: &str) {
+    sandbox.create(json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": "default"}, "data": {"key": "theirs"}}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn f34_lock_and_record_are_asked_for_again_until_trouble_passes() {
+    let places = [
+        When::verb("get").resource("leases"),
+        When::verb("create").resource("leases"),
+        When::verb("update").resource("leases"),
+        When::verb("delete").resource("leases"),
+        When::verb("get").resource("configmaps"),
+        When::verb("create").resource("configmaps"),
+        When::verb("update").resource("configmaps"),
+        When::verb("delete").resource("configmaps").name(SET),
+    ];
+    for place in places {
+        for fault in passing() {
+            let scene = Scene::new();
+            let what = format!("{fault:?} at {place:?}");
+            let clean = |told: &Told, when: &str| {
+                assert_eq!(told.class(), Some(ExitClass::Ok), "{what}, {when}: {}", told.message());
+                scene.assert_nothing_lost(&what);
+            };
+            scene.sandbox.inject(place.clone().first(2), fault.clone());
+            clean(&scene.apply(&config_maps(&[("a", "1"), ("b", "1")])).await, "apply");
+            scene.sandbox.inject(place.clone().first(2), fault.clone());
+            clean(&scene.apply(&config_maps(&[("b", "2"), ("c", "1")])).await, "change");
+            assert_eq!(scene.recorded().len(), 2, "{what}");
+            scene.sandbox.inject(place.clone().first(2), fault.clone());
+            clean(&scene.destroy().await, "destroy");
+            assert!(scene.sandbox.get("configmaps", "default", SET).is_none(), "{what}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f34_an_object_whose_answer_was_lost_stays_on_record_whatever_comes_after() {
+    let after = [
+        Fault::status(403, "Forbidden", "configmaps \"a\" is forbidden: User \"x\" cannot patch resource"),
+        Fault::status(500, "InternalError", "Internal error occurred"),
+        Fault::status(422, "Invalid", "ConfigMap \"a\" is invalid"),
+        Fault::Refuse,
+    ];
+    for after in after {
+        let scene = Scene::new();
+        scene.sandbox.inject(When::verb("patch").name("a").first(1), Fault::Lose);
+        scene.sandbox.inject(When::verb("patch").name("a").after(1), after.clone());
+        let told = scene.apply(&config_maps(&[("a", "1")])).await;
+        assert!(matches!(told.class(), Some(ExitClass::Failed | ExitClass::Unknown)), "{after:?}");
+        assert!(scene.marked().contains("a"), "{after:?}");
+        scene.assert_nothing_lost(&format!("{after:?}"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f34_what_a_lost_answer_did_is_told_as_ours() {
+    let scene = Scene::new();
+    scene.sandbox.inject(When::verb("patch").name("a").first(1), Fault::Lose);
+    let told = scene.apply(&config_maps(&[("a", "1"), ("b", "1")])).await;
+    assert_eq!(told.class(), Some(ExitClass::Ok));
+    assert_eq!(told.outcome("a"), Some(&Outcome::Created));
+    scene.sandbox.inject(When::verb("patch").name("a").first(1), Fault::Lose);
+    let told = scene.apply(&config_maps(&[("a", "2"), ("b", "1")])).await;
+    assert_eq!(told.outcome("a"), Some(&Outcome::Configured));
+    scene.sandbox.inject(When::verb("delete").name("a").first(1), Fault::Lose);
+    let told = scene.destroy().await;
+    assert_eq!(told.class(), Some(ExitClass::Ok));
+    assert_eq!(told.outcome("a"), Some(&Outcome::Deleted));
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_takes_a_name_while_its_deletion_is_unanswered_is_spared() {
+    for fault in [Fault::Lose, Fault::Refuse] {
+        let scene = Scene::new();
+        scene.apply(&config_maps(&[("a", "1"), ("b", "1")])).await;
+        let lost = matches!(fault, Fault::Lose);
+        scene.sandbox.inject(When::verb("delete").name("a").first(2), fault);
+        let mut run = scene.start(Operation::Destroy, "", Scene::tracked()).await.unwrap();
+        let mut events = Vec::new();
+        let mut taken = false;
+        while let Some(event) = run.next().await {
+            let retried = matches!(&event.body, Body::Retry { id, .. } if id.name() == "a");
+            if retried && !std::mem::replace(&mut taken, true) {
+                if !lost {
+                    scene.sandbox.delete("configmaps", "default", "a");
+                }
+                foreign(&scene.sandbox, "a");
+            }
+            events.push(event);
+        }
+        let told = Told { events };
+        assert!(taken, "the deletion is tried again");
+        assert_eq!(scene.sandbox.get("configmaps", "default", "a").unwrap()["data"]["key"], "theirs");
+        assert_eq!(told.class(), Some(ExitClass::Ok), "{}", told.message());
+        assert!(scene.sandbox.get("configmaps", "default", SET).is_none());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn contact_that_is_lost_at_the_start_is_waited_for() {
+    for fault in [Fault::Refuse, Fault::status(503, "ServiceUnavailable", "not yet ready")] {
+        let scene = Scene::new();
+        let mut options = Scene::tracked();
+        options.retry_budget = Duration::from_secs(30);
+        scene.sandbox.inject(When::verb("watch").resource("configmaps").first(4), fault.clone());
+        let text = config_maps(&[("a", "1"), ("b", "1")]);
+        let told = scene.run(Operation::Apply, &text, options.clone()).await;
+        assert_eq!(told.class(), Some(ExitClass::Ok), "{fault:?}");
+        scene.sandbox.inject(When::verb("watch").resource("configmaps").first(4), fault.clone());
+        let mut options = Scene::tracked();
+        options.retry_budget = Duration::from_secs(30);
+        let told = scene.run(Operation::Destroy, "", options).await;
+        assert_eq!(told.class(), Some(ExitClass::Ok), "{fault:?}");
+        assert_eq!(told.outcome("a"), Some(&Outcome::Deleted), "{fault:?}");
+        assert!(scene.marked().is_empty(), "{fault:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_destroy_cannot_look_at_stays_on_record_and_is_no_success() {
+    let scene = Scene::new();
+    scene.apply(&config_maps(&[("a", "1"), ("b", "1")])).await;
+    for verb in ["watch", "list"] {
+        scene.sandbox.inject(When::verb(verb).resource("configmaps"), Fault::Refuse);
+    }
+    let told = scene.destroy().await;
+    assert_eq!(told.class(), Some(ExitClass::Unknown));
+    assert!(told.message().contains("2 objects"), "{}", told.message());
+    assert_eq!(scene.recorded().len(), 2);
+    assert_eq!(scene.marked().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_never_answers_about_the_lock_does_not_hold_up_the_run() {
+    let scene = Scene::new();
+    let text = "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: default}\nspec:\n  nodeSelector: {nobody: has}\n  containers: [{name: c, image: i}]\n";
+    let mut options = Scene::tracked();
+    options.timeout = Some(Duration::from_secs(25));
+    scene.sandbox.inject(When::verb("get").resource("leases").after(1), Fault::Hang);
+    let told = scene.run(Operation::Apply, text, options).await;
+    assert_eq!(told.class(), Some(ExitClass::TimedOut));
+    assert_eq!(told.conclusions()["p"], Conclusion::TimedOut);
+    let end = told.events.last().unwrap().elapsed;
+    assert!(end < Duration::from_secs(40), "{end:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn objects_whose_definition_went_are_gone_with_it_for_the_next_run_too() {
+    let text = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: things.x.test}\nspec:\n  group: x.test\n  scope: Namespaced\n  names: {plural: things, singular: thing, kind: Thing, listKind: ThingList}\n  versions:\n  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}\n---\napiVersion: x.test/v1\nkind: Thing\nmetadata: {name: t, namespace: default}\n";
+    let scene = Scene::new();
+    assert_eq!(scene.apply(text).await.class(), Some(ExitClass::Ok));
+    let refused = "configmaps \"shop\" is forbidden: User \"x\" cannot delete resource";
+    scene.sandbox.inject(When::verb("delete").name(SET).first(1), Fault::status(403, "Forbidden", refused));
+    assert_eq!(scene.destroy().await.class(), Some(ExitClass::Failed));
+    assert!(scene.sandbox.get("configmaps", "default", SET).is_some());
+    assert_eq!(scene.destroy().await.class(), Some(ExitClass::Ok));
+    assert!(scene.sandbox.get("configmaps", "default", SET).is_none(), "nothing is left on record");
+}
