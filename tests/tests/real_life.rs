@@ -6,7 +6,7 @@
 //! between, and lets that last for a second.
 
 use e2e::manifests::{annotated, definition, deployment, deployment_that, job, stream};
-use e2e::{LIMIT, Lines, World, get, named, unique};
+use e2e::{LIMIT, Lines, World, get, named, settle, unique};
 use harness::{Running, shared, wait_until};
 use serde_json::{Value, json};
 
@@ -27,6 +27,8 @@ tests![
     a_daemon_set_without_a_node_has_nothing_to_wait_for,
     a_claim_that_binds_late_waits_for_a_pod_and_then_for_its_volume,
     a_claim_and_its_pod_do_not_wait_for_each_other,
+    f06_a_late_binding_claim_and_its_stateful_set_come_in_one_set,
+    f06_whoever_may_not_read_storage_classes_knows_it_by_the_event,
     a_load_balancer_waits_for_its_address,
     a_definition_is_installed_and_removed,
     a_namespace_is_held_by_a_finalizer,
@@ -472,6 +474,48 @@ fn a_claim_and_its_pod_do_not_wait_for_each_other() {
     });
     provision(&world, "late");
     Lines::of(run.finish(LIMIT)).all_settled();
+}
+
+/// A StatefulSet that mounts a claim which binds late; the claim comes first.
+fn late_set() -> [Value; 2] {
+    let mut db = stateful_set("db", 1);
+    db["spec"]["template"]["spec"]["volumes"] =
+        json!([{ "name": "data", "persistentVolumeClaim": { "claimName": "late" } }]);
+    let db = annotated(db, "purpose", "late binding");
+    [claim("late", &storage_class("WaitForFirstConsumer")), db]
+}
+
+/// Provisions when the scheduler asks for it, and waits for the end.
+#[track_caller]
+fn bound(world: &World, run: Running) -> Lines {
+    wait_until("the claim waits for its volume", LIMIT, || {
+        let claim = world.get("v1", "persistentvolumeclaims", "late");
+        claim["metadata"]["annotations"]["volume.kubernetes.io/selected-node"].is_string()
+    });
+    provision(world, "late");
+    let lines = Lines::of(run.finish(LIMIT));
+    assert_eq!(lines.all_settled(), 2);
+    assert_eq!(world.get("v1", "persistentvolumeclaims", "late")["status"]["phase"], "Bound");
+    lines
+}
+
+fn f06_a_late_binding_claim_and_its_stateful_set_come_in_one_set() {
+    let world = World::new("late");
+    let run = world.settle(&["apply", "--set", "shop", "-o", "json"]).input(stream(&late_set())).start();
+    let lines = bound(&world, run);
+    let claim = "PersistentVolumeClaim/late";
+    lines.in_order(("apply", claim, "Successful"), ("apply", "StatefulSet/db", "Pending"));
+    let said: Vec<_> = lines.about("status", claim).map(|line| line["message"].to_string()).collect();
+    assert!(said.iter().any(|said| said.contains("WaitForFirstConsumer")), "{said:?}");
+}
+
+fn f06_whoever_may_not_read_storage_classes_knows_it_by_the_event() {
+    let world = World::new("unread");
+    let limited = shared().user("claims").owns(world.name()).build();
+    let set = stream(&late_set());
+    let run = settle(shared(), &["apply", "--set", "shop", "-o", "json", "-n", world.name()]);
+    let run = run.kubeconfig(limited.kubeconfig()).input(set).start();
+    bound(&world, run);
 }
 
 fn a_load_balancer_waits_for_its_address() {

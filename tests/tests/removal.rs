@@ -13,6 +13,7 @@ tests![
     f25_the_namespace_of_the_record_stays_until_the_set_is_destroyed,
     f25_a_namespace_that_holds_what_is_not_ours_is_not_pruned,
     f28_a_pruned_object_with_a_stuck_finalizer_times_out_and_stays_on_record,
+    f28_who_holds_an_object_is_found_out,
     f39_a_mixed_set_is_destroyed_in_reverse_and_its_record_last,
 ];
 
@@ -239,6 +240,54 @@ fn f28_a_pruned_object_with_a_stuck_finalizer_times_out_and_stays_on_record() {
     free(&world, "configmap/held");
     apply(&world, &[config_map("stays")]).all_settled();
     assert!(!is_recorded(&world, "held"));
+}
+
+fn f28_who_holds_an_object_is_found_out() {
+    let world = World::new("holder");
+    let set_of = Spread::new(&world);
+    let room = unique("room");
+    let inside = within(config_map("inside"), &room);
+    set_of.apply(&[namespace(&room), inside, set_of.map("alone")]).all_settled();
+    let hold = |namespace: &str, name: &str| {
+        let mut held = within(
+            json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": name } }),
+            namespace,
+        );
+        held["metadata"]["finalizers"] = json!([HOLD]);
+        let path = format!("/api/v1/namespaces/{namespace}/configmaps/{name}");
+        shared().api().apply(&path, "widget-operator", &held).expect("an answer").success();
+    };
+    hold(world.name(), "alone");
+    hold(&room, "inside");
+    let run = set_of.run(&["destroy", "-o", "json"]).start();
+    run.wait_for_output("no workload of that name is there", SOON);
+    free(&world, "configmap/alone");
+    let path = format!("/api/v1/namespaces/{room}/configmaps/inside");
+    shared().api().merge(&path, &json!({ "metadata": { "finalizers": null } })).expect("an answer").success();
+    let lines = Lines::of(run.finish(LIMIT));
+    lines.all_settled();
+    let said: Vec<_> = lines.all("warning").map(|line| line["message"].to_string()).collect();
+    assert!(
+        said.iter().any(|said| said.contains("example.com/cleanup was set by widget-operator")),
+        "{said:?}"
+    );
+    hold_and_see(&world, &unique("room"));
+}
+
+/// A namespace that somebody else's object keeps, deleted by itself.
+fn hold_and_see(world: &World, room: &str) {
+    let mut held = within(config_map("theirs"), room);
+    held["metadata"]["finalizers"] = json!([HOLD]);
+    shared().apply(&stream(&[namespace(room), held]));
+    let run = settle(shared(), &["destroy", "-o", "json"]).kubeconfig(world.user.kubeconfig());
+    let run = run.input(stream(&[namespace(room)])).start();
+    run.wait_for_output(
+        &format!("still there: configmap/theirs in {room}, held by finalizers: {HOLD}"),
+        SOON,
+    );
+    let path = format!("/api/v1/namespaces/{room}/configmaps/theirs");
+    shared().api().merge(&path, &json!({ "metadata": { "finalizers": null } })).expect("an answer").success();
+    Lines::of(run.finish(LIMIT)).all_settled();
 }
 
 fn f39_a_mixed_set_is_destroyed_in_reverse_and_its_record_last() {

@@ -253,3 +253,24 @@ async fn an_object_that_another_set_took_over_in_the_meantime_is_not_deleted_wit
     assert!(scene.sandbox.get("configmaps", "default", "shared").is_some());
     assert!(scene.sandbox.get("configmaps", "default", "a").is_none());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_record_whose_namespace_is_being_deleted_stops_the_run_and_says_so() {
+    let scene = Scene::new();
+    scene.sandbox.create(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "room"}}));
+    scene.sandbox.create(json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "held", "namespace": "room", "finalizers": ["example.com/hold"]}}));
+    scene.sandbox.delete("namespaces", "", "room");
+    let mut options = Scene::tracked();
+    if let Some(set) = &mut options.set {
+        set.wanted = kubesettle::inventory::Wanted::named("room", SET).unwrap();
+    }
+    let told = scene.run(Operation::Apply, &config_maps(&[("a", "1")]), options).await;
+    assert_eq!(told.class(), Some(ExitClass::Refused));
+    let message = told.message();
+    assert!(
+        message.starts_with("namespace room, where the record of the set belongs, is being deleted"),
+        "{message}"
+    );
+    assert!(scene.marked().is_empty());
+}

@@ -51,6 +51,15 @@ pub(in crate::run) enum Renewed {
     Lost(String),
 }
 
+/// Nothing can be written where the record belongs.
+fn on_its_way_out(namespace: &str) -> Stop {
+    let message = format!(
+        "namespace {namespace}, where the record of the set belongs, is being deleted: nothing was written; \
+         run again when it is gone (kubectl get namespace {namespace} -o yaml tells what holds it)"
+    );
+    Stop { class: ExitClass::Refused, message }
+}
+
 impl Lock {
     /// Waits for the lock of a set. Who holds it is told once. A write whose answer was lost is found
     /// by the next look: the lock is ours then.
@@ -139,6 +148,9 @@ impl Lock {
                 Err(error) if error.class == ErrorClass::Forbidden => return without(error.to_string()),
                 Err(error) if error.class == ErrorClass::NamespaceMissing => {
                     return Ok(Locked::NoNamespace);
+                }
+                Err(error) if error.class == ErrorClass::Terminating => {
+                    return Err(on_its_way_out(location.namespace()));
                 }
                 Err(error) => trouble = Some(error),
             }
