@@ -30,12 +30,14 @@ mod connection;
 mod contact;
 mod crash;
 mod failures;
+mod following;
 mod guarded;
 mod input;
 mod interrupt;
 mod kapply_parity;
 mod late_kinds;
 mod mutation;
+mod named;
 mod order;
 mod outage;
 mod output;
@@ -72,8 +74,10 @@ fn main() {
         change::tests(),
         late_kinds::tests(),
         guarded::tests(),
+        following::tests(),
         mutation::tests(),
         order::tests(),
+        named::tests(),
         rights::tests(),
         scopes::tests(),
         records::tests(),

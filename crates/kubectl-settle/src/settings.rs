@@ -20,6 +20,7 @@ use crate::args::{
 use crate::env::Variables;
 use crate::exit::Failure;
 use crate::saved::Agreed;
+use asked::Asked;
 use plan::dry_run;
 
 pub(crate) use plan::Diff;
@@ -70,6 +71,8 @@ pub(crate) struct Subject {
     /// In which scopes its objects are watched.
     pub(crate) scope: ScopeStrategy,
     pub(crate) set: Set,
+    /// Objects that are named instead.
+    pub(crate) asked: Option<Asked>,
     /// Where to save the plan.
     pub(crate) out: Option<PathBuf>,
     /// The plan to be carried out, when one was made before.
@@ -333,7 +336,7 @@ impl Layers<'_> {
         }
         let skip_invalid = self.flag(args.skip_invalid, "KUBESETTLE_SKIP_INVALID")?.unwrap_or(false);
         let (rules, scope) = (args.rules, ScopeStrategy::default());
-        Ok(Subject { cluster, input, skip_invalid, rules, scope, set, out: None, agreed: None })
+        Ok(Subject { cluster, input, skip_invalid, rules, scope, set, asked: None, out: None, agreed: None })
     }
 
     fn apply(&self, args: ApplyArgs, cluster: ConfigOptions) -> Result<Apply, Failure> {
@@ -379,8 +382,9 @@ impl Layers<'_> {
         })
     }
 
-    fn status(&self, args: StatusArgs, cluster: ConfigOptions) -> Result<Status, Failure> {
+    fn status(&self, mut args: StatusArgs, cluster: ConfigOptions) -> Result<Status, Failure> {
         let watch = args.watch.unwrap_or(false);
+        let asked = asked::asked(&mut args, self.1)?;
         let mut set = self.set(
             SetArgs { set: args.set, applyset: args.applyset, ..SetArgs::default() },
             PruneArgs::default(),
@@ -388,6 +392,10 @@ impl Layers<'_> {
         set.only = self.1 == Role::Kapply;
         let otherwise = if watch { Until::Forever } else { Until::Known };
         let mut subject = self.subject(args.input, cluster, set, true)?;
+        if asked.is_some() {
+            subject.input.clear();
+        }
+        subject.asked = asked;
         subject.scope = self.scope(args.watching)?;
         Ok(Status {
             subject,
@@ -450,6 +458,7 @@ fn connection(args: ClusterArgs, variables: &Variables) -> ConfigOptions {
     }
 }
 
+mod asked;
 mod plan;
 mod upkeep;
 

@@ -165,6 +165,19 @@ pub(crate) struct DestroyArgs {
 pub(crate) struct StatusArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
+    /// More of them
+    #[arg(value_name = "TYPE/NAME", index = 2, hide = true)]
+    pub(crate) named: Vec<OsString>,
+    /// Look at the named kinds in all namespaces
+    #[arg(
+        long, short = 'A', value_name = "BOOL",
+        num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool
+    )]
+    pub(crate) all_namespaces: Option<bool>,
+    /// Look at those objects of the named kinds that have these labels now; one that loses them is no
+    /// deletion, and goes on being looked at
+    #[arg(long, short = 'l', value_name = "SELECTOR")]
+    pub(crate) selector: Option<String>,
     /// Show the objects of this set
     #[arg(long, value_name = "NAME")]
     pub(crate) set: Option<String>,
@@ -239,4 +252,17 @@ pub(crate) struct HelpArgs {
     /// A command, or a topic: exit-codes, events, dumps or custom-rules
     #[arg(value_name = "COMMAND")]
     pub(crate) words: Vec<String>,
+}
+
+/// What stands alone in a look at objects.
+pub(super) fn in_status(command: clap::Command) -> clap::Command {
+    command
+        .mut_arg("directory", |arg| {
+            arg.index(1).value_name("DIRECTORY|TYPE[/NAME]").help(
+                "A folder to read with all its folders, if there is one of that name; else kinds and names as \
+                 kubectl takes them: deploy/web svc/web, deploy web db, pods,svc, widgets.v1.example.com. \
+                 Without any and without -f, standard input",
+            )
+        })
+        .override_usage("kubectl settle status [OPTIONS] [DIRECTORY | TYPE[,TYPE...] [NAME...] | TYPE/NAME...]")
 }

@@ -102,7 +102,8 @@ impl Role {
 
 /// The command line as clap knows it, under the name a person called it by.
 pub(crate) fn definition(called_as: Option<&OsString>) -> clap::Command {
-    let command = Cli::command().mut_subcommand("plan", plan::in_plan);
+    let command =
+        Cli::command().mut_subcommand("plan", plan::in_plan).mut_subcommand("status", commands::in_status);
     if Role::of(called_as) == Role::Kapply {
         return command.name("kapply").bin_name("kapply");
     }

@@ -4,14 +4,18 @@ use std::path::PathBuf;
 
 use kstatus::CustomRule;
 use kubesettle::cluster::{Cluster, Config};
+use kubesettle::error::{ErrorClass, ExitClass};
 use kubesettle::id::{GroupKind, ObjectId};
 use kubesettle::inventory;
 use kubesettle::manifest::{InvalidPolicy, LoadOptions, Manifests, ResolveOptions, Source, UnknownKinds};
 use kubesettle::plan::Wanted;
 use kubesettle::rules;
+use kubesettle::run::{SelectError, select};
+use kubesettle::watch::Target;
 
 use super::Stop;
 use crate::exit::Failure;
+use crate::print::Page;
 use crate::settings::{Input, Subject};
 use crate::stdin;
 
@@ -38,7 +42,7 @@ pub(super) fn load(subject: &Subject) -> Result<Manifests, Stop> {
     let sources = sources(&subject.input)?;
     let mut options = LoadOptions::default();
     options.invalid = InvalidPolicy::Skip;
-    options.allow_empty = subject.set.is_named();
+    options.allow_empty = subject.asked.is_some() || subject.set.is_named();
     let manifests = Manifests::load(&sources, &options)
         .map_err(|error| Stop::Input { problems: error.into_problems(), besides: None })?;
     let template = || manifests.objects().iter().any(|object| object.inventory_id().is_some());
@@ -69,6 +73,34 @@ pub(super) fn resolve_options(subject: &Subject, config: &Config, unknown: Unkno
         options.invalid = InvalidPolicy::Skip;
     }
     options
+}
+
+/// Objects that nobody can list are not known.
+fn class_of(class: ErrorClass) -> ExitClass {
+    match class {
+        ErrorClass::Unreachable | ErrorClass::Unauthorized => ExitClass::Unreachable,
+        ErrorClass::BadRequest | ErrorClass::Invalid => ExitClass::Usage,
+        _ => ExitClass::Unknown,
+    }
+}
+
+/// The objects that are named.
+pub(super) async fn named(
+    subject: &Subject,
+    cluster: &Cluster,
+    page: &mut Page,
+) -> Result<Vec<Target>, Failure> {
+    let Some(asked) = &subject.asked else { return Ok(Vec::new()) };
+    let namespace = cluster.default_namespace();
+    let found = select(cluster, &asked.selection(namespace)).await.map_err(|error| match &error {
+        SelectError::UnknownKind { .. } => Failure::usage(error.to_string())
+            .hint("kubectl api-resources lists the kinds; a folder of that name is not there either"),
+        SelectError::List { error: why, .. } => Failure::new(class_of(why.class), error.to_string()),
+    })?;
+    if found.is_empty() {
+        page.err.push_str(&format!("no such objects in {}\n", asked.place(namespace)));
+    }
+    Ok(found)
 }
 
 /// The set that is named, or whose template is in the input.

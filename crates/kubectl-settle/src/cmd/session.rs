@@ -77,6 +77,7 @@ impl Job<'_> {
             kapply::judge(&mut options.judgement.policy);
         }
         let mut page = Page::default();
+        options.targets = input::named(self.subject, &cluster, &mut page).await?;
         print::left_out(wanted.problems(), &mut page);
         out.write(&mut page);
         let rulebook = Rulebook::default().with_rules(rules).with_rules(wanted.rules().iter().cloned());
@@ -84,7 +85,7 @@ impl Job<'_> {
         if self.subject.set.only && options.set.is_some() {
             wanted = Wanted::default();
         }
-        let mut printer = self.printer(&wanted, server.clone(), out);
+        let mut printer = self.printer(&wanted, &options, server.clone(), out);
         let run = Run::start(&cluster, &hub, self.operation, wanted, options);
         let mut ended = drive::drive(run, printer.as_mut(), out, &mut signals).await;
         self.save(&server, &mut ended, &mut page)?;
@@ -134,7 +135,7 @@ impl Job<'_> {
         }
     }
 
-    fn printer(&self, wanted: &Wanted, server: String, out: &Out) -> Box<dyn Printer> {
+    fn printer(&self, wanted: &Wanted, run: &RunOptions, server: String, out: &Out) -> Box<dyn Printer> {
         let objects = wanted.objects();
         match self.view.output {
             Output::Json => Box::new(Json::default()),
@@ -151,7 +152,8 @@ impl Job<'_> {
                     kubectl: kubectl(&self.subject.cluster),
                     places,
                 };
-                Box::new(Plain::new(options, objects.iter().map(|object| object.id())))
+                let named = run.targets.iter().map(|target| &target.id);
+                Box::new(Plain::new(options, objects.iter().map(|object| object.id()).chain(named)))
             }
         }
     }

@@ -167,3 +167,30 @@ fn a_watch_scope_is_meant_for_apply_destroy_and_status_alike() {
     }
     assert!(refused("s apply -f x", [("KUBESETTLE_WATCH_SCOPE", "A")]).contains("KUBESETTLE_WATCH_SCOPE"));
 }
+
+#[test]
+fn objects_may_be_named_instead_of_given() {
+    let asked = |line: &str| match resolved(line, []).expect("valid").task {
+        Task::Status(status) => {
+            assert!(status.subject.asked.is_none() || status.subject.input.is_empty());
+            status.subject.asked.map(|asked| asked.selection("here"))
+        }
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(asked("s status -f x"), None);
+    assert_eq!(asked("s status src"), None, "a folder that is there");
+    assert_eq!(asked("kapply status deploy"), None, "kapply takes folders only");
+    let web = asked("s status deploy/web svc/web").expect("objects");
+    assert_eq!((web.named.len(), web.namespace.as_deref()), (2, Some("here")));
+    let all = asked("s status deploy,svc -A -l app=web").expect("objects");
+    assert_eq!((all.named.len(), all.namespace, all.selector.as_deref()), (2, None, Some("app=web")));
+    for (line, why) in [
+        ("s status deploy/web -A", "all namespaces"),
+        ("s status deploy web -l app=web", "labels"),
+        ("s status deploy -f x", "-f"),
+        ("s status -l app=web -f x", "no kind"),
+        ("s status deploy/web db", "slash"),
+    ] {
+        assert!(refused(line, []).contains(why), "{line}");
+    }
+}

@@ -24,6 +24,7 @@ pub(super) async fn run(job: Job, mut emit: Emitter, cancel: CancellationToken) 
         .objects()
         .iter()
         .map(|object| Target { id: object.id().clone(), version: Some(object.version().into()) })
+        .chain(options.targets.iter().cloned())
         .collect();
     if let Some(set) = &options.set {
         let (manager, budget) = (&options.apply.field_manager, options.retry_budget);
@@ -89,7 +90,7 @@ impl Look {
                             self.tell(target).await;
                         }
                     }
-                    Signal::Verdicts(_) => {}
+                    Signal::Verdicts(_) | Signal::Explained => {}
                 }
             }
         };

@@ -32,6 +32,7 @@ mod record;
 mod rehearse;
 mod retry;
 mod schedule;
+mod select;
 mod session;
 mod upkeep;
 
@@ -48,6 +49,7 @@ pub use mutate::complete;
 pub use options::{LookUntil, RunOptions};
 pub use prepare::prepare;
 pub use record::{SetOptions, mark_of};
+pub use select::{BadWords, Named, SelectError, Selection, select};
 pub use upkeep::{Listed, Rebuilt, RecordError, Records};
 
 /// Events that may wait for their reader before the run pauses.

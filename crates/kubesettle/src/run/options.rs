@@ -8,7 +8,7 @@ use crate::cluster::{ApplyParams, DeleteParams};
 use crate::event::DryRun;
 use crate::plan::{Recreate, SavedPlan, Tracking};
 use crate::status::Judgement;
-use crate::watch::SubscribeOptions;
+use crate::watch::{SubscribeOptions, Target};
 
 /// How a run behaves.
 #[derive(Clone, Debug)]
@@ -42,6 +42,9 @@ pub struct RunOptions {
     pub watch: SubscribeOptions,
     /// How objects are judged.
     pub judgement: Judgement,
+    /// For a run that only looks: objects beside those of the input, such as [`select`](super::select)
+    /// finds.
+    pub targets: Vec<Target>,
     /// For a run that only looks: when it ends.
     pub until: LookUntil,
     /// The set to be tracked; `None` for a run without a record.
@@ -87,6 +90,7 @@ impl RunOptions {
             reminder: Duration::from_secs(30),
             watch: SubscribeOptions::default(),
             judgement: Judgement::default(),
+            targets: Vec::new(),
             until: LookUntil::default(),
             set: None,
             tracking: Tracking::default(),

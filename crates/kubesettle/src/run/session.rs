@@ -91,8 +91,10 @@ pub(super) async fn run(job: Job, mut emit: Emitter, cancel: CancellationToken) 
 
 /// Tells what the run is about and what is odd about its input.
 pub(super) async fn start(job: &Job, emit: &mut Emitter) {
-    let objects = job.wanted.objects();
-    let namespaces: HashSet<&str> = objects.iter().map(|object| object.id().namespace()).collect();
+    let named = job.options.targets.iter().map(|target| &target.id);
+    let objects: Vec<&ObjectId> =
+        job.wanted.objects().iter().map(|object| object.id()).chain(named).collect();
+    let namespaces: HashSet<&str> = objects.iter().map(|id| id.namespace()).collect();
     let set = job.options.set.as_ref().map(|set| set.wanted.location().object());
     emit.tell(Body::Start(Start {
         operation: job.operation,
@@ -181,7 +183,7 @@ impl Session {
                         let (kind, namespace, reason) = (gap.kind, gap.namespace, gap.reason);
                         emit.tell(Body::Gap { kind, namespace, reason }).await;
                     }
-                    Signal::Verdicts(_) => {}
+                    Signal::Verdicts(_) | Signal::Explained => {}
                 }
             }
         }

@@ -61,6 +61,8 @@ pub enum Signal {
     Verdicts(Vec<usize>),
     /// Every target has a verdict.
     Synced,
+    /// All that could explain the verdict of a target has been looked at now, and it stays as it was.
+    Explained,
     /// A kind cannot be watched as it should.
     Gap(Gap),
 }
@@ -191,15 +193,20 @@ impl Watcher {
                 Update::Synced => return Ok(Signal::Synced),
                 Update::Gap(gap) => return Ok(Signal::Gap(gap)),
                 Update::Changed(states) => {
-                    let mut changed = Vec::new();
+                    let (mut changed, mut explained) = (Vec::new(), false);
                     for (id, state) in states {
                         let Some(target) = self.index.get(&id).copied() else { continue };
+                        let before = self.explained(target);
                         if self.take(target, state).await? {
                             changed.push(target);
                         }
+                        explained |= !before && self.explained(target);
                     }
                     if !changed.is_empty() {
                         return Ok(Signal::Verdicts(changed));
+                    }
+                    if explained {
+                        return Ok(Signal::Explained);
                     }
                 }
             }

@@ -171,3 +171,19 @@ async fn a_flood_of_events_about_strangers_disturbs_nobody() {
     assert_eq!(verdicts, 0);
     assert_eq!(codes(&watcher), [CauseCode::ProvisioningFailed]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_explanation_that_adds_nothing_is_told_to_whoever_waits_for_it() {
+    let sandbox = Sandbox::builder().build();
+    sandbox.create(claim_object("none-such"));
+    let user = User::limited("u").allow("get,list,watch", "persistentvolumeclaims", "default", "");
+    let mut watcher = watcher(&cluster_as(&sandbox, user).await, &[claim()]).await;
+    while !matches!(watcher.next().await.unwrap(), Signal::Synced) {}
+    watcher.explain_all().await.unwrap();
+    assert!(!watcher.explained(0));
+    let soon = tokio::time::timeout(Duration::from_secs(30), async {
+        while !matches!(watcher.next().await.unwrap(), Signal::Explained) {}
+    });
+    soon.await.unwrap();
+    assert!(watcher.explained(0));
+}

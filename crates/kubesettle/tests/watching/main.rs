@@ -6,6 +6,7 @@ mod events;
 mod faults;
 mod presence;
 mod rights;
+mod schedules;
 mod scopes;
 mod sharing;
 mod targets;

@@ -267,7 +267,7 @@ impl Dispatcher {
                 Some((node, answer)) = self.requests.next() => self.answer(node, answer).await?,
                 Some((node, said)) = self.examinations.next() => self.examined(node, said).await,
                 signal = self.watcher.next() => match signal? {
-                    Signal::Synced => {}
+                    Signal::Synced | Signal::Explained => {}
                     Signal::Gap(gap) => {
                         let (kind, namespace, reason) = (gap.kind, gap.namespace, gap.reason);
                         self.emit.tell(Body::Gap { kind, namespace, reason }).await;
