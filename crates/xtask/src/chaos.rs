@@ -1,4 +1,4 @@
-//! `cargo xtask chaos`: proof under faults, in a program of its own.
+//! `cargo xtask chaos` and `cargo xtask soak`: proof under faults, in a program of its own.
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use crate::workspace;
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// `--seeds N`, `--from SEED`, `--seed SEED` and more: `cargo xtask chaos -- --help`
+    /// Those of the program: `-- --help` lists them
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
 }

@@ -33,6 +33,8 @@ enum Command {
     Bench(bench::Command),
     /// Seeded faults between the library and a real API server; the last line is the total
     Chaos(chaos::Options),
+    /// One long watch and repeated runs over churn, restarts and rotating tokens
+    Soak(chaos::Options),
     /// Judge a folder of status cases
     Cases(cases::Options),
 }
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
         Command::Test(options) => test::run(&options),
         Command::Bench(command) => bench::run(&command),
         Command::Chaos(options) => chaos::run("seeds", &options),
+        Command::Soak(options) => chaos::run("soak", &options),
         Command::Cases(options) => cases::run(&options),
     };
     match result {

@@ -38,6 +38,11 @@ impl Direct {
         Ok(Self { client, base: plane.url().to_owned(), token })
     }
 
+    /// The administrator's `Authorization`.
+    pub(crate) fn token(&self) -> HeaderValue {
+        self.token.clone()
+    }
+
     /// Passes a request on as it is.
     pub(crate) async fn forward(&self, request: Request<Bytes>) -> Result<Response<Incoming>, BoxError> {
         let (parts, body) = request.into_parts();

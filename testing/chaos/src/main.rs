@@ -15,6 +15,7 @@
 //! | `phase` | one run of the library, with a runtime of its own |
 //! | `check` | what must be true afterwards |
 //! | `seed`, `campaign` | one seed, many seeds |
+//! | `soak` | one long watch over weeks in minutes |
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -33,6 +34,7 @@ mod random;
 mod schedule;
 mod seed;
 mod set;
+mod soak;
 
 use std::process::ExitCode;
 
@@ -43,6 +45,8 @@ use clap::Parser;
 enum Command {
     /// Seeded faults between the library and the API server
     Seeds(campaign::Options),
+    /// One long watch and repeated runs over churn, restarts and rotating tokens
+    Soak(soak::Options),
 }
 
 fn main() -> ExitCode {
@@ -52,6 +56,7 @@ fn main() -> ExitCode {
                 runtime.block_on(async {
                     match Command::parse() {
                         Command::Seeds(options) => campaign::run(&options).await,
+                        Command::Soak(options) => soak::run(&options).await,
                     }
                 })
             },

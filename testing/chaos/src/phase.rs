@@ -79,7 +79,7 @@ static NEXT: AtomicU32 = AtomicU32::new(1);
 const HANGS: Duration = Duration::from_secs(240);
 const LIMIT: Duration = Duration::from_secs(120);
 /// How often the first contact is tried.
-const TRIES: u32 = 8;
+const TRIES: u32 = 20;
 
 impl Order {
     /// Runs to the end on a thread of its own.

@@ -81,13 +81,20 @@ impl Schedule {
         Self { seed, phase, dishes, probability, mild, budget, ..Self::quiet() }
     }
 
+    /// One of these, on `probability` percent of all requests, without end.
+    pub(crate) fn steady(seed: u64, names: &[&str], probability: u64) -> Self {
+        let dishes = (0..MENU.len()).filter(|place| names.contains(&MENU[*place].name)).collect();
+        Self { seed, phase: "steady", dishes, probability, budget: u32::MAX, ..Self::quiet() }
+    }
+
     /// The fate of the next request.
     pub(crate) fn decide(&mut self, method: &str, path: &str, about: About) -> Option<Fault> {
         self.report.requests += 1;
         let name = format!("{method} {path}");
         let asked = self.asked.entry(name.clone()).or_default();
         let ordinal = std::mem::replace(asked, *asked + 1);
-        if self.budget == 0 || self.served.get(&name).is_some_and(|served| *served >= PER_REQUEST) {
+        let enough = self.served.get(&name).is_some_and(|served| *served >= PER_REQUEST);
+        if self.budget == 0 || (enough && self.budget < u32::MAX / 2) {
             return None;
         }
         let mut random = Random::of(self.seed, &format!("{} {name} {ordinal}", self.phase));

@@ -17,6 +17,10 @@ impl Counts {
             self.passed += number_before(counts, " passed");
             self.failed += number_before(counts, " failed");
             self.ignored += number_before(counts, " ignored");
+        } else if let Some(failed) = line.strip_suffix(" failed").filter(|line| line.contains(" passed, ")) {
+            // The last line of a program of ours.
+            self.passed += number_before(line, " passed");
+            self.failed += failed.rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0);
         } else if let Some(name) =
             line.strip_prefix("test ").and_then(|rest| rest.strip_suffix(" ... FAILED"))
         {
@@ -52,11 +56,12 @@ mod tests {
             "test b::c ... FAILED",
             "test result: FAILED. 1 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.26s",
             "test result: ok. 12 passed; 0 failed; 0 ignored; 0 measured; 3 filtered out; finished in 0.26s",
+            "48 passed, 2 failed",
         ] {
             counts.read(line);
         }
         let failures = vec!["b::c".to_owned()];
-        assert_eq!(counts, Counts { passed: 13, failed: 1, ignored: 1, failures });
+        assert_eq!(counts, Counts { passed: 61, failed: 3, ignored: 1, failures });
     }
 
     #[test]

@@ -17,10 +17,12 @@ pub(super) enum Step {
     Harness,
     Xtask,
     E2e,
+    Chaos,
+    Soak,
 }
 
 impl Step {
-    pub(super) const ALL: [Self; 9] = [
+    pub(super) const ALL: [Self; 11] = [
         Self::Fmt,
         Self::Clippy,
         Self::Doc,
@@ -30,6 +32,8 @@ impl Step {
         Self::Harness,
         Self::Xtask,
         Self::E2e,
+        Self::Chaos,
+        Self::Soak,
     ];
 
     pub(super) fn name(self) -> &'static str {
@@ -43,6 +47,8 @@ impl Step {
             Self::Harness => "harness",
             Self::Xtask => "xtask",
             Self::E2e => "e2e",
+            Self::Chaos => "chaos",
+            Self::Soak => "soak",
         }
     }
 
@@ -57,13 +63,15 @@ impl Step {
             Self::Harness => "the tests of the test control plane",
             Self::Xtask => "the tests of these commands",
             Self::E2e => "the tests on a real control plane",
+            Self::Chaos => "fifty seeds of faults between the library and a real API server",
+            Self::Soak => "two minutes of churn, restarts and rotating tokens under one watch",
         }
     }
 
     /// Steps that must have run before.
     pub(super) fn needs(self) -> &'static [Self] {
         match self {
-            Self::Harness => &[Self::Go],
+            Self::Harness | Self::Chaos | Self::Soak => &[Self::Go],
             Self::E2e => &[Self::Go, Self::Release],
             Self::Fmt | Self::Clippy | Self::Doc | Self::Unit | Self::Go | Self::Release | Self::Xtask => &[],
         }
@@ -83,6 +91,8 @@ impl Step {
             Self::Harness => cargo(&["test", "--no-fail-fast", "-p", "harness"], &[]),
             Self::Xtask => cargo(&["test", "--no-fail-fast", "-p", "xtask"], &[]),
             Self::E2e => cargo(&["test", "--no-fail-fast", "-p", "e2e"], &[]),
+            Self::Chaos => cargo(&["run", "-p", "chaos", "--", "seeds", "--seeds", "50"], &[]),
+            Self::Soak => cargo(&["run", "-p", "chaos", "--", "soak", "--minutes", "2"], &[]),
         }
     }
 }

@@ -12,7 +12,7 @@ use hyper::body::Incoming;
 
 use super::{Control, Shared, answers, lines};
 use crate::direct::BoxError;
-use crate::fault::{About, Fault};
+use crate::fault::{About, Canned, Fault};
 
 type Body = UnsyncBoxBody<Bytes, BoxError>;
 
@@ -35,8 +35,11 @@ pub(super) async fn request(
     control: Control,
     request: Request<Incoming>,
 ) -> Result<Response<Body>, BoxError> {
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
     let body = body.collect().await?.to_bytes();
+    if !shared.admit(&mut parts.headers) {
+        return Ok(answers::canned(Canned::Unauthorized, parts.uri.path()).map(whole));
+    }
     let (method, path) = (parts.method.clone(), parts.uri.path().to_owned());
     let about = about(&method, &path, parts.uri.query().unwrap_or_default());
     let fault = shared.schedule().decide(method.as_str(), &path, about);

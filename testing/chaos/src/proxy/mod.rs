@@ -15,6 +15,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use harness::{ControlPlane, Port};
+use http::HeaderValue;
+use http::header::AUTHORIZATION;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::net::TcpListener;
@@ -42,6 +44,10 @@ struct Shared {
     connections: Mutex<HashMap<u64, Control>>,
     accepted: AtomicU64,
     outages: mpsc::Sender<Duration>,
+    /// The only `Authorization` that is let through, when one was chosen.
+    pass: Mutex<Option<HeaderValue>>,
+    /// Requests that came with another.
+    turned_away: AtomicU64,
 }
 
 /// How a connection is put to an end, or to silence.
@@ -75,6 +81,8 @@ impl Proxy {
             connections: Mutex::default(),
             accepted: AtomicU64::new(0),
             outages,
+            pass: Mutex::default(),
+            turned_away: AtomicU64::new(0),
         });
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port.number()));
         let closed = CancellationToken::new();
@@ -90,6 +98,18 @@ impl Proxy {
     /// From now on this is done; what was done before is returned.
     pub(crate) fn follow(&self, schedule: Schedule) -> Schedule {
         std::mem::replace(&mut *self.shared.schedule(), schedule)
+    }
+
+    /// From now on only this token is accepted, in the place of the administrator's.
+    pub(crate) fn accept_only(&self, token: &str) -> Result<(), BoxError> {
+        let header = HeaderValue::try_from(format!("Bearer {token}"))?;
+        *self.shared.pass.lock().unwrap_or_else(PoisonError::into_inner) = Some(header);
+        Ok(())
+    }
+
+    /// How many requests came with a token that is not accepted.
+    pub(crate) fn turned_away(&self) -> u64 {
+        self.shared.turned_away.load(Ordering::SeqCst)
     }
 
     /// Connections that are open and not silenced.
@@ -123,6 +143,19 @@ impl Shared {
 
     fn connections(&self) -> MutexGuard<'_, HashMap<u64, Control>> {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Exchanges the token that is accepted here for the server's; false for any other.
+    fn admit(&self, headers: &mut http::HeaderMap) -> bool {
+        let pass = self.pass.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(pass) = pass else { return true };
+        let known = headers.get(AUTHORIZATION) == Some(&pass);
+        if known {
+            headers.insert(AUTHORIZATION, self.upstream.token());
+        } else {
+            self.turned_away.fetch_add(1, Ordering::SeqCst);
+        }
+        known
     }
 
     fn note(&self, line: &str) {
