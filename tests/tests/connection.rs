@@ -14,9 +14,10 @@ tests![
     a_token_and_a_server_are_enough,
     somebody_is_impersonated,
     a_credential_plugin_is_run_once,
-    a_credential_plugin_that_fails_is_named,
+    f35_a_credential_plugin_that_fails_is_named,
     f35_a_credential_plugin_is_asked_again_when_its_token_is_rejected,
     a_token_file_is_read,
+    f35_a_token_file_that_is_rewritten_is_read_again_when_its_token_is_rejected,
     requests_have_a_user_agent_and_a_field_manager,
 ];
 
@@ -176,7 +177,7 @@ fn a_credential_plugin_is_run_once() {
     assert_eq!(world.requests().writes().count(), 3);
 }
 
-fn a_credential_plugin_that_fails_is_named() {
+fn f35_a_credential_plugin_that_fails_is_named() {
     let world = World::new("plugin");
     let folder = Folder::new(shared());
     let config = plugin(&folder, world.name(), "echo 'please log in' >&2; exit 7");
@@ -237,6 +238,32 @@ fn a_token_file_is_read() {
     let config = folder.write("kubeconfig", &text);
     let lines = settle(shared(), &["apply", "-n", world.name()]).kubeconfig(config).input(set()).json();
     lines.all_settled();
+}
+
+/// The first token is good until the Secret it is bound to is deleted; the file has another by then.
+fn f35_a_token_file_that_is_rewritten_is_read_again_when_its_token_is_rejected() {
+    let (world, proxy) = (World::new("rewritten"), shared().proxy());
+    world.ns.kubectl(&["create", "secret", "generic", "session"]).success();
+    let subject = format!("--serviceaccount={}:default", world.name());
+    world.ns.kubectl(&["create", "rolebinding", "may", "--clusterrole=edit", &subject]).success();
+    let bound = ["create", "token", "default", "--bound-object-kind=Secret", "--bound-object-name=session"];
+    let bound = world.ns.kubectl(&bound).success();
+    let folder = Folder::new(shared());
+    let token = folder.write("token", bound.trim());
+    let text = std::fs::read_to_string(world.user.kubeconfig()).unwrap();
+    let from = format!("token: {}", world.user.token());
+    let config = folder.write("kubeconfig", &text.replace(&from, &format!("tokenFile: {}", token.display())));
+    let mut slow = deployment_that("web", "slow-ready");
+    slow["spec"]["template"]["metadata"]["annotations"]["kubesettle.test/delay"] = "20s".into();
+    let words = ["apply", "-o", "json", "-n", world.name(), "-s", &proxy.url()];
+    let running = settle(shared(), &words).kubeconfig(config).input(stream(&[slow])).start();
+    running.wait_for_output("\"have\":0,\"want\":1", SOON);
+    folder.write("token", &world.user.token());
+    world.ns.kubectl(&["delete", "secret", "session"]).success();
+    proxy.cut();
+    let lines = Lines::of(running.finish(LIMIT));
+    assert_eq!(lines.all_settled(), 1);
+    assert!(world.requests().verb("watch").count() >= 1, "the new token was used");
 }
 
 fn requests_have_a_user_agent_and_a_field_manager() {

@@ -181,3 +181,50 @@ async fn objects_whose_definition_went_are_gone_with_it_for_the_next_run_too() {
     assert_eq!(scene.destroy().await.class(), Some(ExitClass::Ok));
     assert!(scene.sandbox.get("configmaps", "default", SET).is_none(), "nothing is left on record");
 }
+
+fn deployments(count: usize, selector: &str) -> String {
+    (0..count)
+        .map(|number| {
+            format!(
+                "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: d{number}, namespace: default}}\nspec:\n  replicas: 1\n  selector: {{matchLabels: {{app: d{number}}}}}\n  template:\n    metadata: {{labels: {{app: d{number}}}}}\n    spec:\n      nodeSelector: {{{selector}}}\n      containers: [{{name: c, image: i}}]\n"
+            )
+        })
+        .collect()
+}
+
+/// Answers about children take their time, and every third request is sent away.
+fn slow_and_unfair(scene: &Scene) {
+    for resource in ["replicasets", "pods"] {
+        for verb in ["list", "watch"] {
+            let when = When::verb(verb).resource(resource);
+            scene.sandbox.inject(when, Fault::Delay(Duration::from_millis(300)));
+        }
+    }
+    scene.sandbox.inject(When::verb("patch").resource("deployments").chance(0.3), Fault::throttle(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn f38_a_slow_and_unfair_server_is_waited_for() {
+    let scene = Scene::new();
+    slow_and_unfair(&scene);
+    let mut options = Scene::tracked();
+    options.retry_budget = Duration::from_secs(60);
+    let told = scene.run(Operation::Apply, &deployments(60, ""), options).await;
+    assert_eq!(told.class(), Some(ExitClass::Ok), "{}", told.message());
+    assert_eq!(told.conclusions().values().filter(|end| **end == Conclusion::Settled).count(), 60);
+}
+
+#[tokio::test(start_paused = true)]
+async fn f38_a_timeout_names_what_is_unfinished_and_no_limiter() {
+    let scene = Scene::new();
+    slow_and_unfair(&scene);
+    let mut options = Scene::tracked();
+    options.retry_budget = Duration::from_secs(60);
+    options.timeout = Some(Duration::from_secs(30));
+    let told = scene.run(Operation::Apply, &deployments(3, "nobody: has"), options).await;
+    assert_eq!(told.class(), Some(ExitClass::TimedOut));
+    assert_eq!(told.conclusions().values().filter(|end| **end == Conclusion::TimedOut).count(), 3);
+    for event in &told.events {
+        assert!(!format!("{:?}", event.body).contains("limiter"), "{:?}", event.body);
+    }
+}

@@ -194,3 +194,27 @@ async fn a_kind_is_not_served_only_when_discovery_says_so_too() {
         is_alive(&sandbox, &mut view).await;
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn f33_versions_that_are_refused_in_every_way_lose_no_change_and_no_deletion() {
+    let sandbox = Sandbox::builder().build();
+    let (_hub, mut view) = watched(&sandbox).await;
+    let a = config_map("default", "a");
+    let refusals = [
+        Fault::status(410, "Expired", "too old resource version: 1 (2)"),
+        Fault::EndBody(0),
+        Fault::status(504, "Timeout", "Timeout: Too large resource version: 999, current: 1"),
+    ];
+    for (turn, fault) in refusals.into_iter().enumerate() {
+        sandbox.inject(When::verb("watch").resource("configmaps").first(2), fault);
+        sandbox.end_watches("configmaps", WatchEnd::Expired);
+        sandbox
+            .edit("configmaps", "default", "a", |object| object["data"] = json!({"turn": turn.to_string()}));
+        let newest = sandbox.get("configmaps", "default", "a").unwrap();
+        let newest: u64 = newest["metadata"]["resourceVersion"].as_str().unwrap().parse().unwrap();
+        view.until("the change is seen", |view| view.version(&a) == Some(newest)).await;
+    }
+    is_alive(&sandbox, &mut view).await;
+    let requests = count(&sandbox, "watch", "configmaps") + count(&sandbox, "list", "configmaps");
+    assert!(requests <= 24, "{requests} requests");
+}
