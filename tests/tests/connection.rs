@@ -254,12 +254,17 @@ fn f35_a_token_file_that_is_rewritten_is_read_again_when_its_token_is_rejected()
     let from = format!("token: {}", world.user.token());
     let config = folder.write("kubeconfig", &text.replace(&from, &format!("tokenFile: {}", token.display())));
     let mut slow = deployment_that("web", "slow-ready");
-    slow["spec"]["template"]["metadata"]["annotations"]["kubesettle.test/delay"] = "20s".into();
+    slow["spec"]["template"]["metadata"]["annotations"]["kubesettle.test/delay"] = "30s".into();
     let words = ["apply", "-o", "json", "-n", world.name(), "-s", &proxy.url()];
     let running = settle(shared(), &words).kubeconfig(config).input(stream(&[slow])).start();
     running.wait_for_output("\"have\":0,\"want\":1", SOON);
     folder.write("token", &world.user.token());
     world.ns.kubectl(&["delete", "secret", "session"]).success();
+    let account = format!("--token={}", bound.trim());
+    wait_until("the server to forget the first token", SOON, || {
+        let look = settle(shared(), &["status", &account]).args(["-n", world.name()]).input(set()).run();
+        look.code == Some(6)
+    });
     proxy.cut();
     let lines = Lines::of(running.finish(LIMIT));
     assert_eq!(lines.all_settled(), 1);
