@@ -29,6 +29,7 @@ mod cli_utils;
 mod connection;
 mod contact;
 mod crash;
+mod crowd;
 mod failures;
 mod following;
 mod guarded;
@@ -63,6 +64,7 @@ fn main() {
     arguments.test_threads.get_or_insert(THREADS);
     let modules = [
         // Those with the longest waits begin first.
+        crowd::tests(),
         outage::tests(),
         crash::tests(),
         stress::tests(),

@@ -3,6 +3,7 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -79,8 +80,9 @@ impl Network {
 
     /// A client with connections of its own. `multiplexed`: the server is known to speak HTTP/2, so
     /// any number of requests at once share one connection from the first one on; a client that has
-    /// to find out opens one for each of the first.
-    pub(super) fn client(&self, multiplexed: bool) -> Client {
+    /// to find out opens one for each of the first, and again whenever its connection ends. `dials`
+    /// counts the attempts to connect.
+    pub(super) fn client(&self, multiplexed: bool, dials: Arc<AtomicUsize>) -> Client {
         let tls = if multiplexed { &self.http2 } else { &self.either };
         let secured = HttpsConnector::new(self.dial.clone(), tls.clone(), false, self.names.clone());
         let client: legacy::Client<_, Full<Bytes>> = legacy::Client::builder(TokioExecutor::new())
@@ -93,14 +95,17 @@ impl Network {
             .http2_keep_alive_interval(PING_INTERVAL)
             .http2_keep_alive_timeout(PING_TIMEOUT)
             .http2_keep_alive_while_idle(true)
-            .build(Limited(secured));
+            .build(Limited { connector: secured, dials });
         client_of(client)
     }
 }
 
-/// Ends attempts to connect that take too long.
+/// Counts attempts to connect and ends those that take too long.
 #[derive(Clone)]
-struct Limited<C>(C);
+struct Limited<C> {
+    connector: C,
+    dials: Arc<AtomicUsize>,
+}
 
 impl<C> Service<Uri> for Limited<C>
 where
@@ -112,11 +117,12 @@ where
     type Future = Pending<C::Response>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        self.0.poll_ready(cx)
+        self.connector.poll_ready(cx)
     }
 
     fn call(&mut self, to: Uri) -> Self::Future {
-        let connecting = self.0.call(to);
+        self.dials.fetch_add(1, Ordering::Relaxed);
+        let connecting = self.connector.call(to);
         Box::pin(async move {
             tokio::time::timeout(CONNECT, connecting).await.unwrap_or_else(|_| {
                 let seconds = CONNECT.as_secs();

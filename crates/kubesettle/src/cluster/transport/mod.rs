@@ -1,13 +1,14 @@
 //! From a request to the head of its answer: connections, time limits, and what went wrong on the way.
 
 mod connect;
+mod requests;
 mod tls;
 mod watches;
 
 use std::error::Error as _;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -15,6 +16,8 @@ use http::{Request, Response, Version};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full};
 use tower::util::{BoxCloneSyncService, ServiceExt as _};
+
+use requests::Requests;
 
 pub(super) use connect::{Network, basic_header};
 pub(super) use tls::ClientCertificate;
@@ -31,7 +34,7 @@ pub(super) type Client = BoxCloneSyncService<Request<Full<Bytes>>, Response<Body
 /// neither.
 pub(super) struct Transport {
     source: Source,
-    requests: Mutex<Client>,
+    requests: Mutex<Requests>,
     watches: Watches,
     /// The server speaks HTTP/2: many streams on one connection.
     multiplexed: AtomicBool,
@@ -47,10 +50,16 @@ enum Source {
 
 impl Source {
     fn client(&self, multiplexed: bool) -> Client {
-        match self {
-            Self::Network(network) => network.client(multiplexed),
+        self.requests(multiplexed).client()
+    }
+
+    fn requests(&self, multiplexed: bool) -> Requests {
+        let dials = Arc::new(AtomicUsize::new(0));
+        let client = match self {
+            Self::Network(network) => network.client(multiplexed, dials.clone()),
             Self::InProcess(client) => client.clone(),
-        }
+        };
+        Requests::new(client, dials)
     }
 }
 
@@ -65,7 +74,7 @@ impl Transport {
 
     fn new(source: Source, answer_timeout: Option<Duration>) -> Self {
         Self {
-            requests: Mutex::new(source.client(false)),
+            requests: Mutex::new(source.requests(false)),
             source,
             watches: Watches::default(),
             multiplexed: AtomicBool::new(false),
@@ -75,10 +84,10 @@ impl Transport {
 
     /// Sends a request; the answer's body is still to be read.
     pub(super) async fn request(&self, request: Request<Full<Bytes>>) -> Result<Response<Body>, ApiError> {
-        let client = self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let client = self.lock().renewed(|| self.source.requests(true));
         let answer = self.send(client, request).await?;
-        if answer.version() == Version::HTTP_2 {
-            self.multiplexed.store(true, Ordering::Relaxed);
+        if answer.version() == Version::HTTP_2 && !self.multiplexed.swap(true, Ordering::Relaxed) {
+            self.lock().is_multiplexed();
         }
         Ok(answer)
     }
@@ -103,9 +112,12 @@ impl Transport {
 
     /// Lets all connections close once what is on them has ended; what comes later connects anew.
     pub(super) fn forget_connections(&self) {
-        let fresh = self.source.client(self.multiplexed.load(Ordering::Relaxed));
-        *self.requests.lock().unwrap_or_else(PoisonError::into_inner) = fresh;
+        *self.lock() = self.source.requests(self.multiplexed.load(Ordering::Relaxed));
         self.watches.forget();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Requests> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn send(&self, client: Client, request: Request<Full<Bytes>>) -> Result<Response<Body>, ApiError> {
