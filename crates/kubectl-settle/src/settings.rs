@@ -121,6 +121,8 @@ pub(crate) struct Apply {
     pub(crate) subject: Subject,
     pub(crate) wait: bool,
     pub(crate) timeout: Option<Duration>,
+    /// `None` for the library's default.
+    pub(crate) retry_for: Option<Duration>,
     pub(crate) object_timeout: Option<Duration>,
     pub(crate) removal_timeout: Option<Duration>,
     pub(crate) cascade: Cascade,
@@ -136,6 +138,8 @@ pub(crate) struct Destroy {
     pub(crate) subject: Subject,
     pub(crate) wait: bool,
     pub(crate) timeout: Option<Duration>,
+    /// `None` for the library's default.
+    pub(crate) retry_for: Option<Duration>,
     pub(crate) object_timeout: Option<Duration>,
     pub(crate) cascade: Cascade,
     pub(crate) dry_run: Option<DryRun>,
@@ -265,6 +269,12 @@ impl Layers<'_> {
         Ok((wait, self.limit(args.timeout, "KUBESETTLE_TIMEOUT")?))
     }
 
+    fn retry_for(&self, args: &WaitArgs) -> Result<Option<Duration>, Failure> {
+        let read = |text: &str| GoDuration::from_str(text).map_err(|error| error.to_string());
+        let time = self.pick(args.retry_for, "KUBESETTLE_RETRY_FOR", read)?;
+        Ok(time.map(|GoDuration(time)| time))
+    }
+
     fn scope(&self, args: WatchArgs) -> Result<ScopeStrategy, Failure> {
         Ok(self.pick(args.watch_scope, "KUBESETTLE_WATCH_SCOPE", args::watch_scope)?.unwrap_or_default())
     }
@@ -355,6 +365,7 @@ impl Layers<'_> {
             recreate,
             wait,
             timeout,
+            retry_for: self.retry_for(&args.wait)?,
             object_timeout: self.limit(args.reconcile_timeout, "KUBESETTLE_RECONCILE_TIMEOUT")?,
             removal_timeout: self.limit(args.prune_timeout, "KUBESETTLE_PRUNE_TIMEOUT")?,
             cascade: self
@@ -376,6 +387,7 @@ impl Layers<'_> {
             subject,
             wait,
             timeout,
+            retry_for: self.retry_for(&args.wait)?,
             object_timeout: self.limit(args.delete_timeout, "KUBESETTLE_DELETE_TIMEOUT")?,
             cascade: self.pick(args.cascade, "KUBESETTLE_CASCADE", args::cascade)?.unwrap_or_default(),
             dry_run: dry_run(args.dry_run),

@@ -47,6 +47,10 @@ pub(crate) struct WaitArgs {
     /// How long everything may take, such as 1m30s (0: no limit) [default: 0]
     #[arg(long, value_name = "DURATION")]
     pub(crate) timeout: Option<GoDuration>,
+    /// How long a request for one object is tried again when the connection, the server or a webhook
+    /// is in trouble (0: not at all) [default: 30s]
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) retry_for: Option<GoDuration>,
 }
 
 /// Which set a run is about, and how it treats what is not its own.

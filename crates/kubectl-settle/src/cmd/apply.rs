@@ -19,6 +19,7 @@ pub(crate) fn run(apply: &Apply, role: Role, view: View, out: &mut Out) -> Resul
     options.recreate = apply.recreate.clone();
     options.wait = apply.wait;
     options.timeout = apply.timeout;
+    options.retry_budget = apply.retry_for.unwrap_or(options.retry_budget);
     options.object_timeout = apply.object_timeout;
     options.removal_timeout = apply.removal_timeout;
     options.delete.propagation = apply.cascade.into();

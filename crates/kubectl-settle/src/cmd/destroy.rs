@@ -17,6 +17,7 @@ pub(crate) fn run(destroy: &Destroy, role: Role, view: View, out: &mut Out) -> R
     options.delete.propagation = destroy.cascade.into();
     options.wait = destroy.wait;
     options.timeout = destroy.timeout;
+    options.retry_budget = destroy.retry_for.unwrap_or(options.retry_budget);
     options.removal_timeout = destroy.object_timeout;
     options.dry_run = destroy.dry_run;
     let job = Job {

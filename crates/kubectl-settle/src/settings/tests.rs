@@ -35,6 +35,7 @@ fn the_defaults() {
 fn a_flag_wins_over_the_environment_and_that_over_the_default() {
     let env = [
         ("KUBESETTLE_TIMEOUT", "5m"),
+        ("KUBESETTLE_RETRY_FOR", "0"),
         ("KUBESETTLE_FIELD_MANAGER", "ci"),
         ("KUBESETTLE_WAIT", "false"),
         ("KUBESETTLE_VALIDATE", "warn"),
@@ -42,6 +43,8 @@ fn a_flag_wins_over_the_environment_and_that_over_the_default() {
     ];
     let from_env = apply("s apply -f x", env);
     assert_eq!(from_env.timeout, Some(Duration::from_secs(300)));
+    assert_eq!(from_env.retry_for, Some(Duration::ZERO));
+    assert_eq!(apply("s apply -f x --retry-for=2m", env).retry_for, Some(Duration::from_secs(120)));
     assert_eq!(from_env.field_manager, "ci");
     assert_eq!(from_env.validate, Validate::Warn);
     assert!(!from_env.wait && from_env.force_conflicts);
