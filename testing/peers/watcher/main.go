@@ -72,6 +72,8 @@ func run() error {
 		return err
 	}
 	config.UserAgent = "watcher"
+	// As kapply: the server sets the pace, not the client's own five requests a second.
+	config.QPS = -1
 	statuses, err := newWatcher(config)
 	if err != nil {
 		return err
