@@ -26,7 +26,7 @@ pub(crate) struct Options {
     #[arg(long)]
     seed: Option<u64>,
     /// How many at a time
-    #[arg(long, default_value_t = 6)]
+    #[arg(long, default_value_t = 8)]
     at_once: usize,
     /// Where the logs of failed seeds go
     #[arg(long, default_value = "target/chaos")]
