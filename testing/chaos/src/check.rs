@@ -160,7 +160,10 @@ impl After<'_> {
         }
         match (&found.record, self.step) {
             // What somebody else has taken over stays on record, for a person to decide.
-            (Some(record), Step::Destroy) if record.iter().all(|key| of_others(key) || went(key)) => {}
+            (Some(record), Step::Destroy)
+                if record
+                    .iter()
+                    .all(|key| of_others(key) || went(key) || self.moves.touched.contains(key)) => {}
             (Some(_), Step::Destroy) => wrong.push(String::from("the inventory is left after success")),
             (None, Step::Apply | Step::Change) => wrong.push(String::from("there is no inventory")),
             (Some(record), _) if *record != wanted => {
