@@ -24,6 +24,7 @@ macro_rules! tests {
 }
 
 mod applysets;
+mod bad_input;
 mod change;
 mod cli_utils;
 mod connection;
@@ -85,6 +86,7 @@ fn main() {
         records::tests(),
         saved_plans::tests(),
         applysets::tests(),
+        bad_input::tests(),
         refusals::tests(),
         removal::tests(),
         interrupt::tests(),

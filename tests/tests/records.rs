@@ -10,6 +10,8 @@ tests![
     a_line_that_names_no_object_is_forgotten_or_mended,
     of_two_records_with_one_id_one_is_left,
     a_rebuild_finds_what_carries_the_mark_and_not_what_was_generated,
+    a_record_is_not_changed_while_a_run_of_its_set_is_under_way,
+    how_each_object_went_is_kept_when_asked_for,
 ];
 
 const LABEL: &str = "cli-utils.sigs.k8s.io/inventory-id";
@@ -95,4 +97,41 @@ fn a_rebuild_finds_what_carries_the_mark_and_not_what_was_generated() {
     assert_eq!(keys(&world, "shop"), before);
     world.settle(&["destroy", "--set", "shop"]).run().exits_with(0);
     assert!(data(&world, "a").is_null());
+}
+
+fn a_record_is_not_changed_while_a_run_of_its_set_is_under_way() {
+    let world = shop("busy");
+    let set = stream(&[config_map("a"), e2e::manifests::deployment_that("web", "never-ready")]);
+    let running = world.settle(&["apply", "--set", "shop", "-o", "json"]).input(set).start();
+    running.wait_for_output("\"status\":\"InProgress\"", e2e::SOON);
+    let line = format!("{}_a__ConfigMap", world.name());
+    for words in [vec!["forget", "--line", &line], vec!["adopt", "--from", "other"], vec!["rebuild"]] {
+        let done = world.settle(&["inventory"]).args(words).args(["--set", "shop"]).run();
+        done.exits_with(5);
+        assert!(done.stderr.contains("another run of the set is under way"), "{}", done.stderr);
+    }
+    // Looking disturbs nobody.
+    world.settle(&["inventory", "show", "--set", "shop"]).run().exits_with(0);
+    running.interrupt();
+    running.finish(e2e::LIMIT).exits_with(130);
+    let words = ["inventory", "forget", "--set", "shop", "--line", &line, "--lock-timeout=30s"];
+    world.settle(&words).run().exits_with(0);
+    let lease =
+        shared().api().get(&format!("/apis/coordination.k8s.io/v1/namespaces/{}/leases", world.name()));
+    let leases = lease.expect("an answer").success().json();
+    assert_eq!(leases["items"][0]["spec"]["holderIdentity"].as_str().unwrap_or_default(), "", "{leases}");
+}
+
+fn how_each_object_went_is_kept_when_asked_for() {
+    let world = shop("kept");
+    let set = stream(&[config_map("a"), deployment("web")]);
+    world.settle(&["apply", "--set", "shop", "--record-status"]).input(set.clone()).run().exits_with(0);
+    let kept = data(&world, "shop");
+    for (_, value) in kept.as_object().unwrap() {
+        let value: Value = serde_json::from_str(value.as_str().unwrap()).unwrap();
+        assert_eq!(value, json!({ "actuation": "Succeeded", "reconcile": "Succeeded", "strategy": "Apply" }));
+    }
+    let call = world.settle(&["apply", "--set", "shop"]).input(set);
+    call.env("KUBESETTLE_RECORD_STATUS", "false").run().exits_with(0);
+    assert!(data(&world, "shop").as_object().unwrap().values().all(|value| value == ""));
 }

@@ -91,6 +91,8 @@ pub(crate) struct Set {
     /// What a run is about is what the set has on record, not the input.
     pub(crate) only: bool,
     pub(crate) tracking: Tracking,
+    /// How each object went is kept in the record too.
+    pub(crate) record_status: bool,
     pub(crate) lock_timeout: Duration,
     /// Who we are, in its lock: user and host.
     pub(crate) me: (String, String),
@@ -309,6 +311,7 @@ impl Layers<'_> {
             applyset: set.applyset,
             only: false,
             tracking,
+            record_status: self.flag(set.record_status, "KUBESETTLE_RECORD_STATUS")?.unwrap_or(false),
             lock_timeout: self.limit(set.lock_timeout, "KUBESETTLE_LOCK_TIMEOUT")?.unwrap_or_default(),
             me: self.me(),
         })

@@ -71,6 +71,12 @@ pub(crate) struct SetArgs {
     /// How long to wait for another run of the same set [default: 0]
     #[arg(long, value_name = "DURATION")]
     pub(crate) lock_timeout: Option<GoDuration>,
+    /// Keep in the record how each object went, in kapply's form
+    #[arg(
+        long, value_name = "BOOL",
+        num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool
+    )]
+    pub(crate) record_status: Option<bool>,
 }
 
 /// What happens to objects of the set that are not in the input any more.

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 
-use super::values::go_bool;
+use super::values::{GoDuration, go_bool};
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct InitArgs {
@@ -61,6 +61,9 @@ pub(crate) struct WhichArgs {
     /// The name of the set, which is that of its ConfigMap
     #[arg(long, value_name = "NAME", required_unless_present = "directory")]
     pub(crate) set: Option<String>,
+    /// How long to wait for a run of the same set [default: 0]
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) lock_timeout: Option<GoDuration>,
     /// A folder with an inventory template, instead of the name
     #[arg(value_name = "DIRECTORY", value_hint = ValueHint::DirPath, conflicts_with = "set")]
     pub(crate) directory: Option<PathBuf>,

@@ -25,12 +25,12 @@ pub(super) fn rules(files: &[PathBuf]) -> Result<Vec<CustomRule>, Stop> {
 }
 
 /// Every place; standard input is read whole.
-pub(super) fn sources(input: &[Input]) -> Result<Vec<Source>, Failure> {
+pub(super) fn sources(input: &[Input], max_bytes: u64) -> Result<Vec<Source>, Failure> {
     let mut sources = Vec::with_capacity(input.len());
     for one in input {
         sources.push(match one {
             Input::Path { path, recursive } => Source::Path { path: path.clone(), recursive: *recursive },
-            Input::Stdin { asked } => Source::Stdin(stdin::read(*asked)?.into()),
+            Input::Stdin { asked } => Source::Stdin(stdin::read(*asked, max_bytes)?.into()),
         });
     }
     Ok(sources)
@@ -39,8 +39,8 @@ pub(super) fn sources(input: &[Input]) -> Result<Vec<Source>, Failure> {
 /// Reads every source. Problems stay with the manifests, so that those that only the cluster can show
 /// come in the same report.
 pub(super) fn load(subject: &Subject) -> Result<Manifests, Stop> {
-    let sources = sources(&subject.input)?;
     let mut options = LoadOptions::default();
+    let sources = sources(&subject.input, options.max_bytes)?;
     options.invalid = InvalidPolicy::Skip;
     options.allow_empty = subject.asked.is_some() || subject.set.is_named();
     let manifests = Manifests::load(&sources, &options)

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::signals::Signals;
 use super::{Stop, contact};
-use crate::args::{InventoryCommand, WhichArgs};
+use crate::args::{GoDuration, InventoryCommand, WhichArgs};
 use crate::exit::Failure;
 use crate::print::Page;
 use crate::settings::Upkeep;
@@ -75,7 +75,7 @@ async fn work(upkeep: &Upkeep, cluster: &Cluster, json: bool, page: &mut Page) -
             }
         }
         InventoryCommand::Forget { which, line } => {
-            let place = records.forget(&set(which)?.wanted, line).await.map_err(failed)?;
+            let place = records.forget(&set(which)?, line).await.map_err(failed)?;
             page.out.push_str(&format!("{line} is no longer on record in ConfigMap {place}\n"));
         }
         InventoryCommand::Adopt { which, from } => {
@@ -111,8 +111,9 @@ fn set(upkeep: &Upkeep, which: &WhichArgs, namespace: &str) -> Result<SetOptions
         }
     };
     let (user, host) = &upkeep.me;
+    let lock_timeout = which.lock_timeout.map_or(Duration::ZERO, |GoDuration(time)| time);
     let holder = Holder::new(user, host, std::process::id(), "inventory");
-    Ok(SetOptions { wanted, statuses: true, lock_timeout: Duration::ZERO, holder })
+    Ok(SetOptions { wanted, statuses: true, lock_timeout, holder })
 }
 
 /// The set of a folder with a template.

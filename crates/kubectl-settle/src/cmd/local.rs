@@ -28,7 +28,7 @@ pub(crate) fn run(local: &Local, view: View, out: &mut Out) -> Result<ExitClass,
         now: Some(now()),
         ..DumpOptions::default()
     };
-    let sources = input::sources(&local.input)?;
+    let sources = input::sources(&local.input, MAX_BYTES)?;
     let mut page = Page::default();
     let dump = match Dump::load(&sources, MAX_BYTES, &options) {
         Ok(dump) => dump,

@@ -129,7 +129,7 @@ impl Job<'_> {
         let run = format!("{:08x}", RandomState::new().hash_one(0_u8) >> 32);
         SetOptions {
             wanted,
-            statuses: false,
+            statuses: set.record_status,
             lock_timeout: set.lock_timeout,
             holder: Holder::new(&set.me.0, &set.me.1, std::process::id(), &run),
         }

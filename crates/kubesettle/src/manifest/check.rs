@@ -64,14 +64,12 @@ pub(super) fn check(value: Value, origin: &Origin<'_>) -> Result<Option<Checked>
     let id = header.id();
     let warning = clean(&mut body).map(|message| Problem::new(origin.place.clone(), message).about(&id));
     let facts = facts(&id, &body, origin)?;
-    let place = origin.at(&format!("metadata.annotations[{APPLY_TIME_MUTATION:?}]"));
-    let wrong = mutate::problems(&facts.substitutions, &body).into_iter();
-    let wrong: Vec<Problem> = wrong
-        .map(|message| format!("annotation {APPLY_TIME_MUTATION}: {message}"))
-        .map(|message| Problem::new(place.clone(), message).about(&id))
-        .collect();
+    let wrong = mutate::problems(&facts.substitutions, &body);
     if !wrong.is_empty() {
-        return Err(wrong);
+        // To look for a line reads the document once more, so only when there is something to say.
+        let place = origin.at(&format!("metadata.annotations[{APPLY_TIME_MUTATION:?}]"));
+        let texts = wrong.into_iter().map(|message| format!("annotation {APPLY_TIME_MUTATION}: {message}"));
+        return Err(texts.map(|message| Problem::new(place.clone(), message).about(&id)).collect());
     }
     let object = Object {
         id,

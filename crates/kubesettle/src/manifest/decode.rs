@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use serde_saphyr::Error as YamlError;
 use serde_saphyr::budget::BudgetBreach;
 
+use super::room;
 use super::split::{Segment, newlines};
 use super::tree::{Budget, TOO_LARGE, Tree};
 
@@ -96,14 +97,19 @@ fn prefer(text: &str, json: Fault, yaml: Fault) -> Fault {
 }
 
 fn yaml(text: &str, first_line: u32, line: u32) -> Result<Document<'_>, Fault> {
+    if room::may_be_deep(text) {
+        let parsed = room::with_room(|| yaml_tree(text, first_line, line));
+        return parsed.map(|value| Document { value, text, first_line, line });
+    }
+    yaml_tree(text, first_line, line).map(|value| Document { value, text, first_line, line })
+}
+
+fn yaml_tree(text: &str, first_line: u32, line: u32) -> Result<Value, Fault> {
     let budget = Budget::for_document(text.len());
     let parsed = serde_saphyr::with_deserializer_from_str_with_options(text, options(text.len()), |yaml| {
         Tree(&budget).deserialize(yaml)
     });
-    match parsed {
-        Ok(value) => Ok(Document { value, text, first_line, line }),
-        Err(error) => Err(yaml_fault(&error, first_line, line)),
-    }
+    parsed.map_err(|error| yaml_fault(&error, first_line, line))
 }
 
 /// The text of an annotation that holds YAML.

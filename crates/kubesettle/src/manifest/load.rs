@@ -10,6 +10,7 @@ use super::object::Object;
 use super::options::{InvalidPolicy, LoadOptions, Source};
 use super::problem::{InputProblems, Place, Problem};
 use super::read;
+use super::room;
 use super::split;
 use super::stream;
 use crate::id::ObjectId;
@@ -22,9 +23,14 @@ impl Manifests {
     /// All problems at once: those of every document of every file. With [`InvalidPolicy::Skip`]
     /// only an input without a single good object is an error (unless that is allowed).
     pub fn load(sources: &[Source], options: &LoadOptions) -> Result<Self, InputProblems> {
-        let mut loader = Loader::default();
-        stream::each(sources, options.max_bytes, |item| loader.item(item));
-        loader.finish(sources, options)
+        let load = || {
+            let mut loader = Loader::default();
+            stream::each(sources, options.max_bytes, |item| loader.item(item));
+            loader.finish(sources, options)
+        };
+        // Files have many documents: room is made once for all of them, and not for each that may need it.
+        let files = sources.iter().any(|source| !matches!(source, Source::Bytes { .. }));
+        if files { room::with_room(load) } else { load() }
     }
 
     /// The same for text at hand, refusing what has problems or no objects.

@@ -46,6 +46,7 @@ mod problem;
 mod read;
 mod references;
 mod resolve;
+mod room;
 mod split;
 pub(crate) mod stream;
 mod tree;

@@ -53,8 +53,13 @@ fn folder(root: &Path, recursive: bool, each: &mut dyn FnMut(Result<&Path, Probl
     let entries = WalkDir::new(root).max_depth(depth).sort_by_file_name().into_iter();
     for entry in entries.filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry)) {
         match entry {
-            Ok(entry) if is_manifest(&entry) => each(Ok(entry.path())),
-            Ok(_) => {}
+            Ok(entry) if !is_manifest(&entry) => {}
+            Ok(entry) if is_special(entry.path()) => {
+                let place = Place::new(entry.path().to_string_lossy(), 0);
+                let problem = Problem::new(place, "is a pipe, a socket or a device, and no file");
+                each(Err(problem.hint("name it with -f to read from it")));
+            }
+            Ok(entry) => each(Ok(entry.path())),
             Err(error) => {
                 let place = Place::new(error.path().unwrap_or(root).to_string_lossy(), 0);
                 let message = match error.io_error() {
@@ -78,6 +83,11 @@ fn is_manifest(entry: &DirEntry) -> bool {
     ending.is_some_and(|ending| EXTENSIONS.contains(&ending))
         && !kind.is_dir()
         && !(kind.is_symlink() && entry.path().is_dir())
+}
+
+/// A folder is read whole, and nobody may ever write into a pipe that happens to be in it.
+fn is_special(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| !found.is_file())
 }
 
 fn file(path: &Path, max_bytes: u64, use_input: &mut dyn FnMut(Result<Input<'_>, Problem>)) {

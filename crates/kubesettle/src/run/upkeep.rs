@@ -1,14 +1,17 @@
 //! Looks after the records of sets, outside of any run.
 //!
-//! No lock is taken: every write goes to the state that was read, so that of a run and a repair at the
-//! same time one is refused.
+//! What changes a record takes the lock of its set, as a run does, and every write goes to the state that
+//! was read: where there is no right to leases, of a run and a repair at the same time one is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::json;
+use tokio::sync::mpsc;
 
-use super::record::{self, Record, SetOptions, Stop};
+use super::emit::Emitter;
+use super::record::{self, Lock, Locked, Record, SetOptions, Stop};
 use crate::cluster::{Cluster, Content, ListPage, PlainWrite, Resource, Scope};
 use crate::error::{ApiError, ErrorClass, ExitClass};
 use crate::id::ObjectId;
@@ -158,7 +161,30 @@ impl Records {
     ///
     /// # Errors
     /// There is no such line, or the write is refused.
-    pub async fn forget(&self, wanted: &Wanted, line: &str) -> Result<Location, RecordError> {
+    pub async fn forget(&self, set: &SetOptions, line: &str) -> Result<Location, RecordError> {
+        self.locked(set, self.drop_line(&set.wanted, line)).await
+    }
+
+    /// Does some work while no run of the set is under way.
+    async fn locked<T>(
+        &self,
+        set: &SetOptions,
+        work: impl Future<Output = Result<T, RecordError>>,
+    ) -> Result<T, RecordError> {
+        // Who holds the lock is told by the error; nobody listens to the rest.
+        let (nobody, _) = mpsc::channel(1);
+        let lock = match Lock::acquire(&self.cluster, set, Duration::ZERO, &mut Emitter::new(nobody)).await? {
+            Locked::Ours(lock) => Some(lock),
+            Locked::Without(_) | Locked::NoNamespace => None,
+        };
+        let done = work.await;
+        if let Some(lock) = lock {
+            lock.release(false).await;
+        }
+        done
+    }
+
+    async fn drop_line(&self, wanted: &Wanted, line: &str) -> Result<Location, RecordError> {
         for found in self.parts(wanted).await? {
             if found.data.as_ref().is_some_and(|data| data.contains_key(line)) {
                 return self.drop_lines(&found, &[line]).await;
@@ -200,6 +226,10 @@ impl Records {
     /// # Errors
     /// The two have not the same id, or one of them cannot be read or written.
     pub async fn adopt(&self, set: &SetOptions, from: &str) -> Result<usize, RecordError> {
+        self.locked(set, self.take_over(set, from)).await
+    }
+
+    async fn take_over(&self, set: &SetOptions, from: &str) -> Result<usize, RecordError> {
         let namespace = set.wanted.location().namespace().to_owned();
         let other = Wanted::named(&namespace, from).map_err(|error| usage(error.to_string()))?;
         if other.location() == set.wanted.location() {
@@ -233,6 +263,10 @@ impl Records {
     /// # Errors
     /// The record is past mending, or cannot be written.
     pub async fn rebuild(&self, set: &SetOptions) -> Result<Rebuilt, RecordError> {
+        self.locked(set, self.find_again(set)).await
+    }
+
+    async fn find_again(&self, set: &SetOptions) -> Result<Rebuilt, RecordError> {
         self.mend(&set.wanted).await?;
         let mut record = Record::open(&self.cluster, set.clone(), &self.manager, BUDGET, None).await?;
         let mut rebuilt = Rebuilt::default();
