@@ -43,6 +43,7 @@ mod named;
 mod order;
 mod outage;
 mod output;
+mod partial;
 mod real_life;
 mod records;
 mod refusals;
@@ -81,6 +82,7 @@ fn main() {
         mutation::tests(),
         order::tests(),
         named::tests(),
+        partial::tests(),
         rights::tests(),
         scopes::tests(),
         records::tests(),

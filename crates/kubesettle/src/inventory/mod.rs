@@ -54,7 +54,7 @@ pub use model::{Entries, Entry, Inventory, Location, Shard};
 pub use name::{InvalidName, check_id, set_id, set_location, set_of_id};
 pub use policy::{IdMatch, InventoryPolicy, OWNING_INVENTORY, PolicyRefusal, can_apply, can_prune};
 pub use problem::{Fault, Problem, Problems};
-pub use prune::{PruneFilters, PruneSkip, namespaces_in_use};
+pub use prune::{PruneFilters, PruneSkip, kept_by, namespaces_in_use};
 pub use read::{Wanted, items, part_names};
 pub use status::{Actuation, ObjectStatus, Reconcile, Strategy};
 pub use template::{TEMPLATE_FILE, template};

@@ -57,6 +57,12 @@ pub enum PruneSkip {
     JustApplied(Box<str>),
 }
 
+/// The annotation that keeps a live object from being deleted, if it has one.
+pub fn kept_by<'a>(annotation: impl Fn(&str) -> Option<&'a str>) -> Option<PruneSkip> {
+    let (key, value) = KEEP.into_iter().find(|(key, value)| annotation(key) == Some(*value))?;
+    Some(PruneSkip::Annotation { key, value })
+}
+
 impl PruneFilters<'_> {
     /// Whether a live object may be deleted, by its annotations and its uid. (Its dependents are the
     /// graph's business.)
@@ -69,8 +75,8 @@ impl PruneFilters<'_> {
         uid: &str,
         annotation: impl Fn(&str) -> Option<&'a str>,
     ) -> Result<(), PruneSkip> {
-        if let Some((key, value)) = KEEP.into_iter().find(|(key, value)| annotation(key) == Some(*value)) {
-            return Err(PruneSkip::Annotation { key, value });
+        if let Some(kept) = kept_by(&annotation) {
+            return Err(kept);
         }
         can_prune(self.policy, annotation(OWNING_INVENTORY), self.id).map_err(PruneSkip::Policy)?;
         if id.group_kind().is("", "Namespace") && self.namespaces.contains(id.name()) {

@@ -16,7 +16,7 @@ mod torn;
 mod tracked;
 mod wanted;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use bytes::Bytes;
@@ -166,11 +166,16 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan of a set that is not tracked: the input alone.
-    pub fn untracked(operation: Operation, wanted: Wanted) -> Self {
+    /// The plan of a set that is not tracked: the input alone. `live` tells what the cluster has of it.
+    pub fn untracked(operation: Operation, wanted: Wanted, live: &HashMap<ObjectId, Live>) -> Self {
         let action = action_of(operation);
         let Wanted { objects, graph, .. } = wanted;
-        let steps: Vec<Step> = objects.into_iter().map(|object| Step::new(object, action)).collect();
+        let mut steps: Vec<Step> = objects.into_iter().map(|object| Step::new(object, action)).collect();
+        for step in &mut steps {
+            if let Some(found) = live.get(&step.id).filter(|found| found.exists()) {
+                step.decision = tracked::as_annotated(step, found);
+            }
+        }
         let lanes = vec![Lane { action, steps: 0..steps.len(), graph, after_all: false }];
         Self {
             operation,

@@ -58,7 +58,8 @@ pub(super) fn candidates(
                     LiveState::NotServed => "its kind is not served",
                     _ => "it cannot be looked at",
                 };
-                if found.state == LiveState::Unknown && !keep_all {
+                // A destroy was asked for all of it.
+                if !keep_all && (found.state == LiveState::Unknown || action == Action::Delete) {
                     unseen.push(id.clone());
                 }
                 notes.push(format!("{id:#} left the set and stays on record: {why}"));

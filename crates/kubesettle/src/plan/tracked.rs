@@ -11,7 +11,7 @@ use crate::graph::{Graph, GraphOptions};
 use crate::id::ObjectId;
 use crate::inventory::{
     Fate, GuardRefusal, Inventory, InventoryPolicy, OWNING_INVENTORY, ProtectedKind, PruneCandidate,
-    PruneFilters, PruneGuard, Strategy, can_apply, namespaces_in_use,
+    PruneFilters, PruneGuard, Strategy, can_apply, kept_by, namespaces_in_use,
 };
 use crate::manifest::Object;
 
@@ -153,12 +153,25 @@ fn decide_apply(step: &Step, id: &str, policy: InventoryPolicy, live: &HashMap<O
         let skip = Skip::Refused { message: refusal.to_string().into(), hint: refusal.hint().into() };
         return Decision::Skip { skip, fate };
     }
-    let ignored = step.object.as_ref().and_then(|object| object.annotation(MUTATION.0)) == Some(MUTATION.1);
-    if ignored {
-        let message = format!("annotation prevents apply ({:?}: {:?})", MUTATION.0, MUTATION.1);
-        return Decision::Skip { skip: Skip::Kept { message: message.into() }, fate };
-    }
-    Decision::Go
+    as_annotated(step, found)
+}
+
+/// What the annotations of an object that is there say about it, whoever it belongs to.
+pub(super) fn as_annotated(step: &Step, live: &Live) -> Decision {
+    let (message, strategy) = match step.action {
+        Action::Prune | Action::Delete => match kept_by(|key| live.annotation(key)) {
+            Some(kept) => (kept.to_string(), Strategy::Delete),
+            None => return Decision::Go,
+        },
+        Action::Apply | Action::Recreate => {
+            let asked = step.object.as_ref().and_then(|object| object.annotation(MUTATION.0));
+            if asked != Some(MUTATION.1) {
+                return Decision::Go;
+            }
+            (format!("annotation prevents apply ({:?}: {:?})", MUTATION.0, MUTATION.1), Strategy::Apply)
+        }
+    };
+    Decision::Skip { skip: Skip::Kept { message: message.into() }, fate: Fate::Skipped(strategy) }
 }
 
 fn guard(

@@ -381,7 +381,7 @@ impl Session {
         let wanted = std::mem::take(&mut self.job.wanted);
         let mut live = self.live(watcher);
         let plan = match &self.record {
-            None => Plan::untracked(self.job.operation, wanted),
+            None => Plan::untracked(self.job.operation, wanted, &live),
             Some(record) => {
                 if self.job.operation == Operation::Destroy && !record.inventory().exists() {
                     let location = record.inventory().location();

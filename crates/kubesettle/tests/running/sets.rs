@@ -274,3 +274,38 @@ async fn a_record_whose_namespace_is_being_deleted_stops_the_run_and_says_so() {
     );
     assert!(scene.marked().is_empty());
 }
+
+/// Also of a set that is not tracked.
+#[tokio::test(start_paused = true)]
+async fn annotations_that_keep_an_object_hold_without_a_record_too() {
+    let scene = Scene::new();
+    let marked = |key: &str, value: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: marked, namespace: default, annotations: {{{key}: {value}}}}}\ndata: {{key: \"1\"}}\n"
+        )
+    };
+    let changed = |text: &str| text.replace("\"1\"", "\"2\"");
+    let fixed = marked("client.lifecycle.config.k8s.io/mutation", "ignore");
+    assert_eq!(
+        scene.run(Operation::Apply, &fixed, Scene::options()).await.outcome("marked"),
+        Some(&Outcome::Created)
+    );
+    let told = scene.run(Operation::Apply, &changed(&fixed), Scene::options()).await;
+    assert_eq!(told.class(), Some(ExitClass::Ok));
+    assert!(matches!(told.outcome("marked"), Some(Outcome::Skipped(Skip::Kept { .. }))));
+    assert_eq!(scene.sandbox.get("configmaps", "default", "marked").unwrap()["data"]["key"], "1");
+    for (key, value) in
+        [("cli-utils.sigs.k8s.io/on-remove", "keep"), ("client.lifecycle.config.k8s.io/deletion", "detach")]
+    {
+        let kept = marked(key, value);
+        scene.run(Operation::Apply, &kept, Scene::options()).await;
+        let told = scene.run(Operation::Destroy, &kept, Scene::options()).await;
+        assert_eq!(told.class(), Some(ExitClass::Ok));
+        assert!(matches!(told.outcome("marked"), Some(Outcome::Skipped(Skip::Kept { .. }))), "{key}");
+        assert!(scene.sandbox.get("configmaps", "default", "marked").is_some());
+    }
+    let told = scene.run(Operation::Apply, &config_maps(&[("marked", "3")]), Scene::options()).await;
+    assert_eq!(told.class(), Some(ExitClass::Ok), "{}", told.message());
+    let told = scene.run(Operation::Destroy, &config_maps(&[("marked", "3")]), Scene::options()).await;
+    assert_eq!(told.outcome("marked"), Some(&Outcome::Deleted));
+}
