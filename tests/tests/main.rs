@@ -49,6 +49,7 @@ mod records;
 mod refusals;
 mod removal;
 mod rights;
+mod rights_doc;
 mod saved_plans;
 mod scale;
 mod scopes;
@@ -84,6 +85,7 @@ fn main() {
         named::tests(),
         partial::tests(),
         rights::tests(),
+        rights_doc::tests(),
         scopes::tests(),
         records::tests(),
         saved_plans::tests(),
