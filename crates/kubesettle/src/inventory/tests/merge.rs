@@ -71,6 +71,23 @@ fn the_final_inventory_is_that_of_the_table() {
     }
 }
 
+/// Applied or deleted, and then not reconciled: the record keeps it either way.
+#[test]
+fn how_a_wait_ends_takes_no_object_off_the_record() {
+    for waited in Reconcile::ALL {
+        for (fate, old) in [(Fate::Applied, false), (Fate::Applied, true), (Fate::Deleting, true)] {
+            let old = if old { plain(&[cm("x")]) } else { Entries::new() };
+            let mut outcomes = Outcomes::new();
+            outcomes.tell(&cm("x"), fate);
+            outcomes.waited(&cm("x"), *waited);
+            assert!(
+                after(&old, &before(&old, &[cm("x")]), &outcomes).contains_key(&cm("x")),
+                "{fate:?} {waited:?}"
+            );
+        }
+    }
+}
+
 #[test]
 fn an_object_of_which_nothing_was_told_stays_old_or_new() {
     let old = plain(&[cm("old")]);

@@ -89,6 +89,41 @@ fn an_object_knows_whether_somebody_still_waits_for_it() {
     assert!(!schedule.waited_for(0));
 }
 
+/// cli-utils' table of dependencies: how far the other object came, whether it came no further, and what
+/// becomes of the one that waits for it. Deleting, the dependent is the other object.
+#[test]
+fn what_becomes_of_an_object_follows_from_the_one_it_waits_for() {
+    #[derive(Debug, PartialEq)]
+    enum Then {
+        Starts,
+        Waits,
+        IsStopped,
+    }
+    let cases = [
+        (Milestone::Nothing, false, Then::Waits),
+        (Milestone::Accepted, false, Then::Waits),
+        (Milestone::Settled, false, Then::Starts),
+        // Its action failed or was skipped; it did not settle, or not in time.
+        (Milestone::Nothing, true, Then::IsStopped),
+        (Milestone::Accepted, true, Then::IsStopped),
+        (Milestone::Settled, true, Then::Starts),
+    ];
+    for (action, other, waiting) in [(Action::Apply, 0, 1), (Action::Delete, 1, 0), (Action::Prune, 1, 0)] {
+        for (reached, fails, expected) in &cases {
+            let mut schedule = schedule(2, &[(1, 0)], action);
+            assert_eq!(drain(&mut schedule), [other]);
+            schedule.reach(other, *reached);
+            let stopped = *fails && !schedule.fail(other).is_empty();
+            let then = match (drain(&mut schedule) == [waiting], stopped) {
+                (true, false) => Then::Starts,
+                (false, true) => Then::IsStopped,
+                _ => Then::Waits,
+            };
+            assert_eq!(then, *expected, "{action:?}, the other {reached:?}, for good: {fails}");
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn every_object_starts_once_and_after_all_it_waits_for(
