@@ -1,6 +1,15 @@
 //! What the loops tell.
 
-use super::*;
+use std::sync::Arc;
+
+use kstatus::Digest;
+
+use crate::error::ApiError;
+use crate::id::{GroupKind, ObjectId};
+use crate::watch::stream::{Batch, Change};
+use crate::watch::{Gap, Marks};
+
+use super::{Task, namespace_of, number};
 
 impl Task {
     pub(super) fn batch(&mut self, batch: Batch) {

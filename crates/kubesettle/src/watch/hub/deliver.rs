@@ -1,6 +1,13 @@
 //! From changed objects to the subscribers they concern.
 
-use super::*;
+use std::collections::HashSet;
+
+use kstatus::Uid;
+
+use crate::id::ObjectId;
+use crate::watch::{Gap, Presence, TargetState, Update};
+
+use super::{Sync, Task, Watched};
 
 impl Task {
     /// Marks every target that this object is or belongs to.

@@ -1,6 +1,15 @@
 //! Events about targets and what they generated: which watches show them.
 
-use super::*;
+use std::sync::Arc;
+
+use kstatus::{Digest, EventNote, Uid};
+
+use crate::cluster::Scope;
+use crate::id::{GroupKind, ObjectId};
+use crate::watch::scope::{Means, Width};
+use crate::watch::wanted::Interest;
+
+use super::{Key, Lease, Listening, Task, Watched};
 
 impl Task {
     /// Observes the events of the target's namespace, or no longer. Whoever may not see them does

@@ -1,6 +1,21 @@
 //! Which loops run, and for whom.
 
-use super::*;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use kstatus::Kind;
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
+
+use crate::cluster::{Content, Resource, Scope};
+use crate::error::ApiError;
+use crate::id::{GroupKind, ObjectId};
+use crate::watch::scope::{self, Means, Names, Width};
+use crate::watch::stream::Loop;
+use crate::watch::wanted::{self, Interest};
+
+use super::{Done, Key, KeyName, LINGER, Lease, PROBE, Task, names_of};
 
 /// What is watched alike: a kind, in a version, this wide.
 type Group = (GroupKind, Option<Box<str>>, Width);

@@ -1,6 +1,17 @@
 //! What a user may not watch is watched more narrowly; what was denied is tried again now and then.
 
-use super::*;
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use crate::cluster::Scope;
+use crate::error::{ApiError, ErrorClass};
+use crate::id::ObjectId;
+use crate::watch::scope::{self, Means};
+use crate::watch::wanted::{self, Interest};
+use crate::watch::{Gap, Presence};
+
+use super::{Key, KeyName, Lease, PROBE, RETRY_DENIED, Task, names_of, namespace_of};
 
 /// A denied look that is tried again, and the serial of the interest that covers its targets.
 #[derive(Debug)]

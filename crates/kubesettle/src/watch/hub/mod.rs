@@ -32,7 +32,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use kstatus::{Digest, EventNote, Kind, Rulebook, Uid};
+use kstatus::{Digest, Kind, Rulebook, Uid};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
@@ -42,14 +42,14 @@ use ladder::{Denied, Trial};
 use lives::Lives;
 use notes::Notes;
 
-use crate::cluster::{Cluster, Content, Resource, Scope};
-use crate::error::{ApiError, ErrorClass};
+use crate::cluster::{Cluster, Scope};
+use crate::error::ApiError;
 use crate::id::{GroupKind, ObjectId};
-use crate::watch::scope::{self, Means, Names, Width};
+use crate::watch::scope::{Means, Names, Width};
 use crate::watch::store::Store;
-use crate::watch::stream::{Batch, Change, Loop};
-use crate::watch::wanted::{self, Interest, Owners};
-use crate::watch::{Gap, Marks, Presence, Target, TargetState, Update, until};
+use crate::watch::stream::Batch;
+use crate::watch::wanted::{Interest, Owners};
+use crate::watch::{Gap, Marks, Target, TargetState, Update, until};
 
 /// How long a key stays open after its last lease.
 const LINGER: Duration = Duration::from_secs(10);

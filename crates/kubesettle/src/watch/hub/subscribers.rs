@@ -1,6 +1,14 @@
 //! Who wants what.
 
-use super::*;
+use std::collections::HashSet;
+
+use kstatus::Uid;
+
+use crate::id::ObjectId;
+use crate::watch::scope::Width;
+use crate::watch::{Target, TargetState};
+
+use super::{Subscriber, Sync, Task, Watched};
 
 impl Task {
     pub(super) fn subscribe(&mut self, id: u32, targets: Vec<Target>, width: Width) {
