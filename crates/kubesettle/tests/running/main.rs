@@ -7,6 +7,7 @@ mod guard;
 mod linger;
 mod mutation;
 mod order;
+mod others;
 mod recreate;
 mod rules;
 mod scene;

@@ -95,6 +95,7 @@ impl Dispatcher {
             version: written.resource_version.parse().ok(),
             generation: written.generation,
         };
+        self.nodes[node].written = Some(floor.clone());
         self.nodes.turn(node, Phase::Awaiting);
         if self.watcher.floor(self.nodes[node].target, floor).await? {
             self.verdict(self.nodes[node].target).await;

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::recreate::Anew;
 use crate::error::ApiError;
 use crate::event::Conclusion;
+use crate::status::Floor;
 
 /// Where one object stands.
 #[derive(Debug, Default)]
@@ -29,6 +30,8 @@ pub(super) struct Node {
     awaited: Option<Instant>,
     /// Its resourceVersion before our write, as the watch had it.
     pub before: Option<Box<str>>,
+    /// What our write left behind.
+    pub written: Option<Floor>,
     /// It is being recreated.
     pub anew: Option<Anew>,
     /// The life of it that is to be deleted.

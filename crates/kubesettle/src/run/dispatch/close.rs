@@ -2,6 +2,7 @@
 
 use kstatus::Verdict;
 
+use super::others::REPLACED;
 use super::{Dispatcher, Phase, Stopping};
 use crate::error::ApiError;
 use crate::event::{Body, Conclusion, Outcome, Skip};
@@ -55,6 +56,7 @@ impl Dispatcher {
             (Some(Conclusion::TimedOut), _) => String::from("did not settle in time"),
             (Some(Conclusion::Skipped), _) => String::from("it was skipped"),
             (Some(Conclusion::NotApplied | Conclusion::Unknown), _) => String::from("its own action failed"),
+            _ if self.is_replaced(node) => String::from(REPLACED),
             (_, Some(verdict)) => format!("{}: {}", verdict.status, verdict.message),
             _ => String::from("did not get there"),
         };
@@ -109,6 +111,7 @@ impl Dispatcher {
 
     /// The run is over: every object gets a conclusion. True when all of them are as wanted.
     pub(super) async fn conclude_all(&mut self) -> bool {
+        self.look_for_replaced().await;
         // Those that others wait for go first: what stands behind them is skipped for their sake.
         let rank = |phase: Phase| match phase {
             Phase::Awaiting => 0,

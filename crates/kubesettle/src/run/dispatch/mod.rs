@@ -8,6 +8,7 @@
 //! | `answer` | from an answer to an outcome, a retry, a floor |
 //! | `verdict` | from verdicts to milestones and conclusions |
 //! | `recreate` | from a field that cannot be changed to a new object |
+//! | `others` | what others do with an object after we wrote it |
 //! | `linger` | why a deletion takes its time |
 //! | `close` | skips, conclusions, the end |
 
@@ -15,6 +16,7 @@ mod answer;
 mod board;
 mod close;
 mod linger;
+mod others;
 mod recreate;
 mod send;
 mod verdict;

@@ -22,12 +22,16 @@ impl Dispatcher {
         if self.nodes[node].phase() != Phase::Awaiting && was.is_none() {
             return;
         }
+        if self.is_replaced(node) {
+            return self.lost_to_another(node).await;
+        }
         let (status, wanted) = (verdict.status, self.is_wanted(node));
         if self.over_after_settling(node, status) || self.not_deleted_yet(node, status) {
             return;
         }
         let id = self.steps[node].id().clone();
         self.emit.tell(Body::Verdict { id, verdict }).await;
+        self.tell_of_others(node, status).await;
         self.may_linger(node);
         match (wanted, status) {
             (true, Status::Current) | (false, Status::NotFound) => {
@@ -64,8 +68,8 @@ impl Dispatcher {
 
     /// Verdicts of an object whose story is over are not told: a Job that finished may be taken away.
     fn over_after_settling(&self, node: usize, status: Status) -> bool {
-        let finished_job = self.steps[node].id().group_kind().is("batch", "Job")
-            && matches!(status, Status::NotFound | Status::Terminating);
+        let finished_job = self.has_finished(node)
+            && (matches!(status, Status::NotFound | Status::Terminating) || self.is_another(node));
         match self.nodes[node].conclusion {
             None => false,
             Some(Conclusion::Settled) => !self.is_wanted(node) || finished_job,
