@@ -1,7 +1,7 @@
 //! Time as the sandbox's objects tell it: tokio's clock on a settable epoch, so that a test that
 //! pauses the clock also pauses creation timestamps.
 
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use tokio::time::Instant;
 
@@ -16,6 +16,11 @@ pub(crate) struct Clock {
 impl Clock {
     pub(crate) fn new(epoch: Duration) -> Self {
         Self { started: Instant::now(), epoch }
+    }
+
+    /// The instant as the `Date` of an answer has it.
+    pub(crate) fn http_date(&self, at: Instant) -> String {
+        httpdate::fmt_http_date(UNIX_EPOCH + self.epoch + at.saturating_duration_since(self.started))
     }
 
     /// The instant as the API writes it, in whole seconds.

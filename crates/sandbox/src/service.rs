@@ -8,7 +8,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{Request, Response};
+use http::header::DATE;
+use http::{HeaderValue, Request, Response};
 use http_body_util::BodyExt as _;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
@@ -73,14 +74,18 @@ impl Inner {
         if !fate.delay.is_zero() {
             sleep(fate.delay).await;
         }
-        let response = match fate.instead {
+        let mut response = match fate.instead {
             Some(Instead::Refuse) => return Err(reset()),
             Some(Instead::Hang) => std::future::pending().await,
             Some(Instead::Failure(failure)) => failure.into_response(),
             Some(Instead::Answer { code, media_type, ref body }) => head_of(code, media_type, body.clone()),
             None => self.clone().carry_out(&ask, &fate).await?,
         };
-        self.with(|state| state.answered(index, response.status().as_u16()))?;
+        let date = self.with(|state| {
+            state.answered(index, response.status().as_u16())?;
+            Ok::<_, BoxError>(state.store.clock.http_date(Instant::now()))
+        })?;
+        response.headers_mut().insert(DATE, HeaderValue::try_from(date)?);
         if fate.lose {
             return Err(reset());
         }

@@ -22,6 +22,7 @@ mod take_over;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod time;
 mod transport;
 mod types;
 mod url;
@@ -47,6 +48,7 @@ pub use types::{
 use self::credentials::Credentials;
 use self::discovery::refresh::Discovery;
 use self::send::Inner;
+use self::time::ServerTime;
 use self::transport::{ClientCertificate, Network, Transport, client_of};
 use crate::error::{ApiError, ErrorClass};
 use crate::id::GroupKind;
@@ -78,6 +80,7 @@ impl Cluster {
             headers: config.headers.clone(),
             namespace: config.namespace.as_str().into(),
             compression: config.compression,
+            time: ServerTime::default(),
         }));
         cluster.refresh_discovery().await.map_err(|error| failed(&error))?;
         Ok(cluster)
@@ -101,7 +104,14 @@ impl Cluster {
             headers: HeaderMap::new(),
             namespace: default_namespace.into(),
             compression: true,
+            time: ServerTime::default(),
         }))
+    }
+
+    /// How many milliseconds the server's clock is ahead of ours, by its last answer; negative when it is
+    /// behind, 0 when less than the resolution of `Date` or not told.
+    pub fn clock_ahead(&self) -> i64 {
+        self.0.time.ahead()
     }
 
     /// The namespace for objects that name none.

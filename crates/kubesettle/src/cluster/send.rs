@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderName};
@@ -12,6 +13,7 @@ use super::answer;
 use super::credentials::{Credentials, Pass, Renewal};
 use super::discovery::refresh::Discovery;
 use super::inflate;
+use super::time::ServerTime;
 use super::transport::{Body, Stream, Transport};
 use crate::error::{ApiError, ErrorClass};
 
@@ -30,6 +32,7 @@ pub(super) struct Inner {
     pub(super) namespace: Arc<str>,
     /// Lists may come compressed.
     pub(super) compression: bool,
+    pub(super) time: ServerTime,
 }
 
 /// One question.
@@ -116,6 +119,7 @@ impl Inner {
     {
         let pass = self.pass().await?;
         let answer = send(self.request(&ask, pass.header)?).await?;
+        self.time.note(answer.0.headers(), SystemTime::now());
         if answer.0.status() != StatusCode::UNAUTHORIZED {
             return Ok(answer);
         }

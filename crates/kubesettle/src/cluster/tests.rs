@@ -335,6 +335,7 @@ async fn a_rejected_token_is_renewed_once_and_the_request_sent_again() {
         headers: HeaderMap::new(),
         namespace: "default".into(),
         compression: true,
+        time: ServerTime::default(),
     }));
     let params = ApplyParams::new("m");
     let body = Bytes::from_static(b"{}");

@@ -1,5 +1,5 @@
-//! One time line for verdicts: the wall clock read once, and monotonic time since. A clock that is
-//! set while a run goes on moves nothing.
+//! One time line for verdicts: the server's clock as far as it is known, read once, and monotonic time
+//! since. A clock that is set while a run goes on moves nothing.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -14,9 +14,11 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    pub(crate) fn start() -> Self {
+    /// Begins now, on a clock that is so many milliseconds ahead of the wall clock.
+    pub(crate) fn start(ahead: i64) -> Self {
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self { started: Instant::now(), wall: i64::try_from(wall.as_millis()).unwrap_or(i64::MAX) }
+        let wall = i64::try_from(wall.as_millis()).unwrap_or(i64::MAX);
+        Self { started: Instant::now(), wall: wall.saturating_add(ahead) }
     }
 
     pub(crate) fn started_at(&self) -> i64 {

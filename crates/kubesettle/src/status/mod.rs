@@ -23,13 +23,13 @@
 
 mod clock;
 mod floor;
+mod judge;
+mod wants;
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-use kstatus::{
-    Digest, EventNote, Facts, History, Policy, Rulebook, Status, Surroundings, Timestamp, Verdict,
-};
+use kstatus::{Facts, History, Policy, Rulebook, Status, Timestamp, Verdict};
 use tokio::time::Instant;
 
 use crate::id::ObjectId;
@@ -39,6 +39,8 @@ use crate::watch::{
 
 pub(crate) use clock::Clock;
 pub use floor::Floor;
+use judge::{By, same};
+use wants::{Look, Wants};
 
 /// How long a target must stand still, unsettled, before its children are watched.
 pub const STANDSTILL: Duration = Duration::from_secs(1);
@@ -168,7 +170,7 @@ impl Watcher {
             rules: hub.rules().clone(),
             facts: judgement.facts,
             policy: judgement.policy,
-            clock: Clock::start(),
+            clock: Clock::start(hub.cluster().clock_ahead()),
             settled: now,
             children: !judgement.without_children,
         })
@@ -409,130 +411,5 @@ impl Tracked {
         }
         self.reached
             && matches!(self.state.presence, Presence::NotServed | Presence::Absent { as_of: None, .. })
-    }
-}
-
-/// What else would tell more about a target.
-struct Wants {
-    children: bool,
-    events: bool,
-    /// There is no verdict without the children.
-    needed: bool,
-}
-
-impl Wants {
-    const NOTHING: Self = Self { children: false, events: false, needed: false };
-
-    fn of(tracked: &Tracked, verdict: Option<&Verdict>) -> Self {
-        let Presence::Present(digest) = &tracked.state.presence else { return Self::NOTHING };
-        let needed = digest.needs_children();
-        let generated = verdict.is_some_and(|verdict| {
-            verdict.status != Status::Current && !awaits_controller(&tracked.id, verdict)
-        });
-        let unsettled = matches!(digest.own_status(), Status::InProgress | Status::Failed);
-        Self {
-            children: needed || (generated && digest.wants_children()),
-            events: generated && unsettled,
-            needed,
-        }
-    }
-}
-
-/// Something more to look at, and since when it is worth it.
-#[derive(Clone, Copy)]
-struct Look {
-    is: bool,
-    wants: bool,
-    due: Instant,
-    at_once: bool,
-}
-
-impl Look {
-    /// Whether it is looked at from now on; at the latest at `turn`.
-    fn begins(self, turn: Instant, now: Instant) -> bool {
-        self.wants && (self.is || self.at_once || self.due.min(turn) <= now)
-    }
-}
-
-/// What verdicts are made by.
-struct By<'a> {
-    rules: &'a Rulebook,
-    facts: &'a Facts,
-    policy: &'a Policy,
-    /// Children are looked at where they matter.
-    children: bool,
-}
-
-impl By<'_> {
-    fn judge(&self, tracked: &mut Tracked, now: Timestamp) -> Option<Verdict> {
-        let digest = match &tracked.state.presence {
-            Presence::Pending => return None,
-            Presence::NotServed => {
-                return Some(Verdict { message: String::from("kind not served"), ..Verdict::not_found() });
-            }
-            Presence::Absent { last, .. } => return Some(self.absent(tracked, last.as_deref(), now)),
-            Presence::Unknown(error) => return Some(Verdict::unknown(error.message.to_string())),
-            Presence::Present(digest) => digest,
-        };
-        if self.children && digest.needs_children() && tracked.state.children.is_none() {
-            return None;
-        }
-        let children: Vec<&Digest> = tracked.state.children.iter().flatten().map(|child| &**child).collect();
-        let counts = |note: &&EventNote| tracked.events_from.is_none_or(|from| note.last_seen >= Some(from));
-        let events: Vec<EventNote> = tracked.state.events.iter().flatten().filter(counts).cloned().collect();
-        let around = self.around(&children, &events, now);
-        let verdict = self.rules.assess(digest, &around, &mut tracked.history);
-        match &tracked.state.gap {
-            Some(error) if verdict.status != Status::Current => {
-                Some(Verdict::unknown(format!("contact is lost: {error}")))
-            }
-            _ => Some(verdict),
-        }
-    }
-
-    /// An object that is gone. A Job may be taken away as soon as it has finished: how it ended is read
-    /// off its last state, and if that was never seen, nobody can tell.
-    fn absent(&self, tracked: &Tracked, last: Option<&Digest>, now: Timestamp) -> Verdict {
-        if tracked.floor.is_none() || !tracked.id.group_kind().is("batch", "Job") {
-            return Verdict::not_found();
-        }
-        let around = self.around(&[], &[], now);
-        let ended = last.map(|last| self.rules.assess(last, &around, &mut History::default()));
-        match ended.filter(|verdict| matches!(verdict.status, Status::Current | Status::Failed)) {
-            Some(ended) => ended,
-            None if last.is_none() => Verdict::unknown("the Job is gone, and how it ended was not seen"),
-            None => Verdict::not_found(),
-        }
-    }
-
-    fn around<'s>(
-        &'s self,
-        children: &'s [&'s Digest],
-        events: &'s [EventNote],
-        now: Timestamp,
-    ) -> Surroundings<'s> {
-        Surroundings { children, events, facts: self.facts, now, policy: self.policy }
-    }
-}
-
-/// True while the controller has not generated anything that could explain the verdict.
-fn awaits_controller(id: &ObjectId, verdict: &Verdict) -> bool {
-    match verdict.reason.as_str() {
-        "LatestGenerationNotObserved" | "NoObservedGeneration" => true,
-        // What keeps a Deployment from its replicas stands in its own conditions; a StatefulSet may
-        // wait behind a broken pod.
-        "LessReplicas" => id.group_kind().is("apps", "Deployment"),
-        _ => false,
-    }
-}
-
-/// Equal in everything a person would see.
-fn same(one: Option<&Verdict>, other: Option<&Verdict>) -> bool {
-    let face = |verdict: &Verdict| {
-        (verdict.status, verdict.reason.clone(), verdict.message.clone(), verdict.progress)
-    };
-    match (one, other) {
-        (Some(one), Some(other)) => face(one) == face(other) && one.causes.len() == other.causes.len(),
-        (one, other) => one.is_none() && other.is_none(),
     }
 }

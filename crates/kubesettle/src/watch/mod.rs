@@ -153,6 +153,7 @@ pub struct Gap {
 pub struct Hub {
     requests: mpsc::Sender<Request>,
     rules: Rulebook,
+    cluster: Cluster,
 }
 
 /// The hub's task is gone, which happens only when the runtime shuts down.
@@ -170,7 +171,12 @@ impl Hub {
     pub fn with_rules(cluster: &Cluster, rules: Rulebook) -> Self {
         let (requests, receiver) = mpsc::channel(64);
         tokio::spawn(hub::Task::new(cluster.clone(), rules.clone(), receiver).run());
-        Self { requests, rules }
+        Self { requests, rules, cluster: cluster.clone() }
+    }
+
+    /// The cluster that it observes.
+    pub fn cluster(&self) -> &Cluster {
+        &self.cluster
     }
 
     /// The rules that its objects are digested by, and should be judged by.

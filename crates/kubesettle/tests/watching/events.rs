@@ -1,6 +1,6 @@
 //! Events explain what is stuck, and are asked for by nobody else.
 
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use kstatus::{CauseCode, Status, Uid};
 use kubesettle::cluster::Cluster;
@@ -96,6 +96,25 @@ async fn a_rollout_that_goes_well_asks_for_no_event() {
     pass(&mut watcher, Duration::from_secs(60)).await;
     assert_eq!(watcher.verdict(0).unwrap().status, Status::Current);
     assert_eq!(count(&sandbox, "watch", "events") + count(&sandbox, "list", "events"), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_whose_clock_is_years_behind_is_understood_by_its_own_time() {
+    let sandbox =
+        Sandbox::builder().no_controllers().epoch(UNIX_EPOCH + Duration::from_secs(1_000_000_000)).build();
+    sandbox.create(claim_object("c"));
+    let live = sandbox.get("persistentvolumeclaims", "default", "data").unwrap();
+    let mut watcher = watcher(&cluster(&sandbox).await, &[claim()]).await;
+    let meta = &live["metadata"];
+    let version = meta["resourceVersion"].as_str().unwrap().parse().ok();
+    let floor = Floor { uid: Uid::parse(meta["uid"].as_str().unwrap()), version, generation: None };
+    watcher.floor(0, floor).await.unwrap();
+    event(&sandbox, "old", &live, "ProvisioningFailed", "before", "2001-09-08T00:00:00Z");
+    pass(&mut watcher, Duration::from_secs(6)).await;
+    assert!(codes(&watcher).is_empty(), "it is from the day before our write");
+    event(&sandbox, "new", &live, "ProvisioningFailed", "after", "2001-09-09T01:46:45Z");
+    pass(&mut watcher, Duration::from_secs(6)).await;
+    assert_eq!(codes(&watcher), [CauseCode::ProvisioningFailed]);
 }
 
 #[tokio::test(start_paused = true)]
