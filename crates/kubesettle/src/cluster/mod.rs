@@ -29,7 +29,7 @@ mod url;
 mod warnings;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response};
@@ -108,10 +108,10 @@ impl Cluster {
         }))
     }
 
-    /// How many milliseconds the server's clock is ahead of ours, by its last answer; negative when it is
-    /// behind, 0 when less than the resolution of `Date` or not told.
-    pub fn clock_ahead(&self) -> i64 {
-        self.0.time.ahead()
+    /// What time it is on the server's clock, as far as the `Date` of its last answer tells: within two
+    /// seconds. Our own time when it tells nothing.
+    pub fn time(&self) -> SystemTime {
+        self.0.time.at(SystemTime::now())
     }
 
     /// The namespace for objects that name none.

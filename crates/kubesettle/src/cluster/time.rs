@@ -12,6 +12,7 @@ const BLUR: i64 = 2_000;
 
 #[derive(Debug, Default)]
 pub(super) struct ServerTime {
+    /// In milliseconds; negative when the server's clock is behind.
     ahead: AtomicI64,
 }
 
@@ -26,9 +27,12 @@ impl ServerTime {
         self.ahead.store(ahead, Ordering::Relaxed);
     }
 
-    /// In milliseconds; negative when the server's clock is behind.
-    pub(super) fn ahead(&self) -> i64 {
-        self.ahead.load(Ordering::Relaxed)
+    /// What the server's clock shows at this moment of ours.
+    pub(super) fn at(&self, ours: SystemTime) -> SystemTime {
+        let ahead = self.ahead.load(Ordering::Relaxed);
+        let apart = Duration::from_millis(ahead.unsigned_abs());
+        let there = if ahead < 0 { ours.checked_sub(apart) } else { ours.checked_add(apart) };
+        there.unwrap_or(ours)
     }
 }
 
@@ -48,17 +52,18 @@ mod tests {
         let server = UNIX_EPOCH + Duration::from_secs(1_792_567_680);
         let mut headers = HeaderMap::new();
         let time = ServerTime::default();
+        let ahead = || millis(time.at(server)) - millis(server);
         time.note(&headers, server);
-        assert_eq!(time.ahead(), 0, "there was no date");
+        assert_eq!(ahead(), 0, "there was no date");
         headers.insert(DATE, HeaderValue::from_static("Wed, 21 Oct 2026 07:28:00 GMT"));
         let rows: [(i64, i64); 5] = [(0, 0), (1_500, 0), (-1_400, 0), (300_500, -300_000), (-59_500, 60_000)];
-        for (ours, ahead) in rows {
+        for (ours, expected) in rows {
             let shift = Duration::from_millis(ours.unsigned_abs());
             time.note(&headers, if ours < 0 { server - shift } else { server + shift });
-            assert_eq!(time.ahead(), ahead, "our clock is {ours} ms from the server's second");
+            assert_eq!(ahead(), expected, "our clock is {ours} ms from the server's second");
         }
         headers.insert(DATE, HeaderValue::from_static("yesterday"));
         time.note(&headers, server);
-        assert_eq!(time.ahead(), 60_000, "what cannot be read changes nothing");
+        assert_eq!(ahead(), 60_000, "what cannot be read changes nothing");
     }
 }

@@ -14,11 +14,10 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Begins now, on a clock that is so many milliseconds ahead of the wall clock.
-    pub(crate) fn start(ahead: i64) -> Self {
-        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let wall = i64::try_from(wall.as_millis()).unwrap_or(i64::MAX);
-        Self { started: Instant::now(), wall: wall.saturating_add(ahead) }
+    /// Begins at this time.
+    pub(crate) fn start(now: SystemTime) -> Self {
+        let wall = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self { started: Instant::now(), wall: i64::try_from(wall.as_millis()).unwrap_or(i64::MAX) }
     }
 
     pub(crate) fn started_at(&self) -> i64 {

@@ -170,7 +170,7 @@ impl Watcher {
             rules: hub.rules().clone(),
             facts: judgement.facts,
             policy: judgement.policy,
-            clock: Clock::start(hub.cluster().clock_ahead()),
+            clock: Clock::start(hub.cluster().time()),
             settled: now,
             children: !judgement.without_children,
         })

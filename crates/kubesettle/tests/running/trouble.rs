@@ -1,6 +1,6 @@
 //! Trouble between a run and its server: answers that are lost, contact that is lost and found again.
 
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use kubesettle::error::ExitClass;
 use kubesettle::event::{Body, Conclusion, Operation, Outcome};
@@ -180,6 +180,25 @@ async fn objects_whose_definition_went_are_gone_with_it_for_the_next_run_too() {
     assert!(scene.sandbox.get("configmaps", "default", SET).is_some());
     assert_eq!(scene.destroy().await.class(), Some(ExitClass::Ok));
     assert!(scene.sandbox.get("configmaps", "default", SET).is_none(), "nothing is left on record");
+}
+
+/// Our clock is years ahead of the server's, and of that of the run that has the lock.
+#[tokio::test(start_paused = true)]
+async fn a_lock_is_not_taken_over_because_our_clock_is_wrong() {
+    let epoch = UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    let scene = Scene { sandbox: Sandbox::builder().epoch(epoch).build() };
+    let alive = "2001-09-09T01:46:40.000000Z";
+    scene.sandbox.create(json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+        "metadata": {"name": "kubesettle-shop", "namespace": "default",
+            "labels": {"app.kubernetes.io/managed-by": "kubesettle"}},
+        "spec": {"holderIdentity": "somebody else", "leaseDurationSeconds": 30, "leaseTransitions": 0,
+            "acquireTime": alive, "renewTime": alive}}));
+    let mut options = Scene::tracked();
+    options.set.as_mut().unwrap().lock_timeout = Duration::from_secs(5);
+    let told = scene.run(Operation::Apply, &config_maps(&[("a", "1")]), options).await;
+    assert_eq!(told.class(), Some(ExitClass::Refused));
+    assert!(told.message().contains("somebody else"), "{}", told.message());
+    assert!(scene.marked().is_empty());
 }
 
 fn deployments(count: usize, selector: &str) -> String {

@@ -1,6 +1,6 @@
 //! The lock of a set: a Lease beside its inventory, renewed while the run goes on.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use tokio::time::{Instant, sleep, timeout};
 
@@ -104,7 +104,7 @@ impl Lock {
                 seen.clone_from(&lease);
             }
             let decision =
-                Lease::decide(lease.as_ref(), &location, &options.holder, SystemTime::now(), since.elapsed());
+                Lease::decide(lease.as_ref(), &location, &options.holder, cluster.time(), since.elapsed());
             let (how, body) = match decision {
                 Decision::Create(body) => (PlainWrite::Create, body),
                 Decision::Take { body, expired } => {
@@ -167,7 +167,7 @@ impl Lock {
         let lock = self.clone();
         async move {
             match lock.look().await {
-                Ok(Some(lease)) => match lease.renew(&lock.me, SystemTime::now()) {
+                Ok(Some(lease)) => match lease.renew(&lock.me, lock.cluster.time()) {
                     Renewal::Renew(body) => match lock.write(body).await {
                         Ok(_) => Renewed::Ours,
                         Err(_) => Renewed::Unclear,
