@@ -14,6 +14,7 @@ tests![
     a_second_interrupt_leaves_at_once,
     an_interrupt_before_the_first_answer_writes_nothing,
     a_reader_that_goes_away_ends_the_run,
+    a_reader_that_goes_away_leaves_the_record_of_the_set_whole,
 ];
 
 /// A Deployment that never settles, and two objects behind it.
@@ -143,4 +144,31 @@ fn a_reader_that_goes_away_ends_the_run() {
     assert_eq!(done.stdout.lines().count(), 1, "{}", done.stdout);
     assert!(!done.stderr.contains("panicked"), "{}", done.stderr);
     assert_eq!(folder.read("code"), "130\n");
+}
+
+fn a_reader_that_goes_away_leaves_the_record_of_the_set_whole() {
+    let world = World::new("pipe");
+    let folder = e2e::Folder::new(shared());
+    let objects: Vec<_> = (0..40).map(|n| config_map(&format!("m{n}"))).collect();
+    let file = folder.write("set.yaml", &stream(&objects));
+    let script = format!(
+        "{} apply --set shop -n {} -f {} | head -n 1",
+        e2e::binary().display(),
+        world.name(),
+        file.display()
+    );
+    let mut command = shared().command("sh");
+    command.args(["-c", &script]).env("KUBECONFIG", world.user.kubeconfig());
+    let done = harness::run(command, LIMIT);
+    assert!(!done.timed_out && !done.stderr.contains("panicked"), "{}{}", done.stdout, done.stderr);
+    // What was written is on record, so nothing of it is a stranger's, and all of it can go.
+    let lines = world.settle(&["apply", "--set", "shop", "-f", &file.display().to_string()]).json();
+    assert_eq!(lines.all_settled(), 40);
+    let record = world.settle(&["inventory", "show", "--set", "shop"]).run().success();
+    assert_eq!(record.lines().count(), 40, "{record}");
+    world.settle(&["destroy", "--set", "shop"]).run().exits_with(0);
+    assert!(objects.iter().all(|one| {
+        let name = one["metadata"]["name"].as_str().unwrap_or_default();
+        world.get("v1", "configmaps", name).is_null()
+    }));
 }

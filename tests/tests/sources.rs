@@ -13,6 +13,7 @@ tests![
     a_lone_folder_is_read_with_all_folders_in_it,
     json_is_read_as_a_file_and_as_a_stream,
     yaml_is_read_as_kubectl_reads_it,
+    labels_narrow_the_input_and_a_set_keeps_the_rest_on_record,
 ];
 
 /// A folder with two files, one folder deep.
@@ -112,4 +113,25 @@ spec:
     let data = &world.get("v1", "configmaps", "words")["data"];
     assert_eq!(data, &json!({ "folded": "one two", "quoted": "yes", "big": "9223372036854775807" }));
     assert_eq!(world.get("v1", "services", "web")["spec"]["ports"][0]["port"], 80);
+}
+
+fn labels_narrow_the_input_and_a_set_keeps_the_rest_on_record() {
+    let world = World::new("picked");
+    let mut web = config_map("web");
+    web["metadata"]["labels"] = json!({ "app": "web" });
+    let both = stream(&[web, config_map("db")]);
+    let apply = |more: &[&str]| world.settle(&["apply", "-o", "name"]).args(more).input(both.clone()).run();
+    assert_eq!(apply(&["-l", "app=web"]).success(), "configmap/web\n");
+    assert!(world.get("v1", "configmaps", "db").is_null());
+    apply(&[]).exits_with(0);
+    let done = world.settle(&["destroy", "-o", "name", "-l", "app=web"]).input(both.clone()).run();
+    assert_eq!(done.success(), "configmap/web\n");
+    assert!(!world.get("v1", "configmaps", "db").is_null());
+    apply(&["--set", "shop", "--inventory-policy", "adopt"]).exits_with(0);
+    apply(&["--set", "shop", "-l", "app=web"]).exits_with(2);
+    let done = apply(&["--set", "shop", "-l", "app=web", "--no-prune"]);
+    assert_eq!(done.success(), "configmap/web\n");
+    assert!(!world.get("v1", "configmaps", "db").is_null());
+    let record = world.settle(&["inventory", "show", "--set", "shop"]).run().success();
+    assert_eq!(record.lines().count(), 2, "{record}");
 }

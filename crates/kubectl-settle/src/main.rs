@@ -11,6 +11,7 @@ mod duration;
 mod env;
 mod exit;
 mod files;
+mod kustomize;
 mod print;
 mod saved;
 mod settings;

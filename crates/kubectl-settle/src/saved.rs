@@ -13,7 +13,8 @@ use kubesettle::run::RunOptions;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{
-    self, ApplyArgs, Cli, Command, DestroyArgs, InputArgs, PruneArgs, RecreateArgs, SetArgs, WriteArgs,
+    self, ApplyArgs, Cli, Command, DestroyArgs, InputArgs, PickArgs, PruneArgs, RecreateArgs, SetArgs,
+    WriteArgs,
 };
 use crate::exit::Failure;
 use crate::files;
@@ -63,6 +64,8 @@ impl Head {
 struct Flags {
     input: Vec<Place>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    selector: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     namespace: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     set: Option<String>,
@@ -88,6 +91,8 @@ struct Flags {
 struct Place {
     path: String,
     recursive: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    kustomization: bool,
 }
 
 /// Writes a plan. Another plan of that name is replaced, nothing else is.
@@ -133,12 +138,18 @@ impl Flags {
         let tracking = &subject.set.tracking;
         let place = |input: &Input| match input {
             Input::Path { path, recursive } => {
-                Place { path: path.to_string_lossy().into_owned(), recursive: *recursive }
+                let path = path.to_string_lossy().into_owned();
+                Place { path, recursive: *recursive, kustomization: false }
             }
-            Input::Stdin { .. } => Place { path: String::from("-"), recursive: false },
+            Input::Kustomization(folder) => {
+                let path = folder.to_string_lossy().into_owned();
+                Place { path, recursive: false, kustomization: true }
+            }
+            Input::Stdin { .. } => Place { path: String::from("-"), recursive: false, kustomization: false },
         };
         Self {
             input: subject.input.iter().map(place).collect(),
+            selector: subject.pick.as_ref().map(ToString::to_string),
             namespace: subject.cluster.namespace.clone(),
             set: subject.set.name.clone(),
             applyset: subject.set.applyset.clone(),
@@ -195,10 +206,12 @@ pub(crate) fn open(cli: &mut Cli) -> Result<Option<Agreed>, Failure> {
     cli.command = if destroy {
         Command::Destroy(DestroyArgs {
             input: args.input,
+            pick: args.pick,
             set: args.set,
             wait: args.wait,
             watching: args.watching,
-            cascade: args.prune_propagation_policy,
+            cascade: args.cascade,
+            delete_propagation_policy: None,
             delete_timeout: args.prune_timeout,
             dry_run: args.dry_run,
         })
@@ -221,7 +234,9 @@ fn settled_already(given: &ApplyArgs) -> Option<&'static str> {
         ("--prune-allow", !given.prune.prune_allow.is_empty()),
         ("--allow-empty", given.prune.allow_empty.is_some()),
         ("--recreate", !given.anew.recreate.is_empty()),
-        ("--cascade", given.prune_propagation_policy.is_some()),
+        ("--selector", given.pick.selector.is_some()),
+        ("--cascade", given.cascade.is_some()),
+        ("--prune-propagation-policy", given.prune_propagation_policy.is_some()),
         ("--field-manager", given.write.field_manager.is_some()),
         ("--force-conflicts", given.write.force_conflicts.is_some()),
         ("--validate", given.write.validate.is_some()),
@@ -235,6 +250,7 @@ impl Flags {
         let wrong = |error: String| Failure::usage(format!("the plan has a flag that is wrong: {error}"));
         Ok(ApplyArgs {
             input: self.input(&given.input),
+            pick: PickArgs { selector: self.selector },
             set: SetArgs {
                 set: self.set,
                 applyset: self.applyset,
@@ -253,7 +269,8 @@ impl Flags {
                 field_manager: Some(self.field_manager),
                 validate: Some(args::validate(&self.validate).map_err(wrong)?),
             },
-            prune_propagation_policy: Some(args::cascade(&self.cascade).map_err(wrong)?),
+            cascade: Some(args::cascade(&self.cascade).map_err(wrong)?),
+            prune_propagation_policy: None,
             ..given
         })
     }
@@ -267,6 +284,12 @@ impl Flags {
         };
         if !given.filename.is_empty() {
             return InputArgs { filename: given.filename.clone(), recursive: given.recursive, ..common };
+        }
+        if given.kustomize.is_some() {
+            return InputArgs { kustomize: given.kustomize.clone(), ..common };
+        }
+        if let [Place { path, kustomization: true, .. }] = self.input.as_slice() {
+            return InputArgs { kustomize: Some(path.into()), ..common };
         }
         // Only the folder that stands without -f differs from the others.
         let mixed = self.input.iter().any(|place| !place.recursive);

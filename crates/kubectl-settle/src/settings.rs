@@ -8,8 +8,9 @@ use std::time::Duration;
 use clap::ValueEnum;
 use clap_complete::Shell;
 use kubesettle::cluster::ConfigOptions;
-use kubesettle::event::DryRun;
+use kubesettle::event::{DryRun, Operation};
 use kubesettle::inventory::{InventoryPolicy, ProtectedKind, PruneGuard, PruneMax};
+use kubesettle::manifest::LabelSelector;
 use kubesettle::plan::{Recreate, Tracking};
 use kubesettle::watch::ScopeStrategy;
 
@@ -66,6 +67,8 @@ pub(crate) struct Subject {
     /// Empty only when a set is named that need not be read.
     pub(crate) input: Vec<Input>,
     pub(crate) skip_invalid: bool,
+    /// Those objects of the input that are meant.
+    pub(crate) pick: Option<LabelSelector>,
     /// Files of rules.
     pub(crate) rules: Vec<PathBuf>,
     /// In which scopes its objects are watched.
@@ -112,6 +115,8 @@ pub(crate) enum Input {
         path: PathBuf,
         recursive: bool,
     },
+    /// A folder with a kustomization, or an address of one.
+    Kustomization(OsString),
     /// Standard input; `asked` when it was named, else for want of anything else.
     Stdin {
         asked: bool,
@@ -337,6 +342,7 @@ impl Layers<'_> {
         for name in args.filename {
             input.push(one_input(name, recursive)?);
         }
+        input.extend(args.kustomize.map(Input::Kustomization));
         // kapply reads its one folder with all folders in it.
         if let Some(name) = args.directory {
             input.push(one_input(name, true)?);
@@ -348,8 +354,18 @@ impl Layers<'_> {
             return Err(Failure::usage("standard input (-) is given twice"));
         }
         let skip_invalid = self.flag(args.skip_invalid, "KUBESETTLE_SKIP_INVALID")?.unwrap_or(false);
-        let (rules, scope) = (args.rules, ScopeStrategy::default());
-        Ok(Subject { cluster, input, skip_invalid, rules, scope, set, asked: None, out: None, agreed: None })
+        Ok(Subject {
+            cluster,
+            input,
+            skip_invalid,
+            pick: None,
+            rules: args.rules,
+            scope: ScopeStrategy::default(),
+            set,
+            asked: None,
+            out: None,
+            agreed: None,
+        })
     }
 
     fn apply(&self, args: ApplyArgs, cluster: ConfigOptions) -> Result<Apply, Failure> {
@@ -361,6 +377,8 @@ impl Layers<'_> {
         let write = self.write(args.write)?;
         let mut subject = self.subject(args.input, cluster, self.set(args.set, args.prune)?, false)?;
         subject.scope = self.scope(args.watching)?;
+        subject.pick = pick::selector(args.pick)?;
+        pick::check(&subject, Operation::Apply)?;
         let recreate = Recreate::parse(args.anew.recreate.iter().map(String::as_str))
             .map_err(|error| Failure::usage(error.to_string()))?;
         Ok(Apply {
@@ -372,7 +390,7 @@ impl Layers<'_> {
             object_timeout: self.limit(args.reconcile_timeout, "KUBESETTLE_RECONCILE_TIMEOUT")?,
             removal_timeout: self.limit(args.prune_timeout, "KUBESETTLE_PRUNE_TIMEOUT")?,
             cascade: self
-                .pick(args.prune_propagation_policy, "KUBESETTLE_CASCADE", args::cascade)?
+                .pick(args.cascade.or(args.prune_propagation_policy), "KUBESETTLE_CASCADE", args::cascade)?
                 .unwrap_or_default(),
             dry_run: dry_run(args.dry_run),
             force_conflicts: write.force_conflicts,
@@ -386,13 +404,17 @@ impl Layers<'_> {
         let set = self.set(args.set, PruneArgs::default())?;
         let mut subject = self.subject(args.input, cluster, set, true)?;
         subject.scope = self.scope(args.watching)?;
+        subject.pick = pick::selector(args.pick)?;
+        pick::check(&subject, Operation::Destroy)?;
         Ok(Destroy {
             subject,
             wait,
             timeout,
             retry_for: self.retry_for(&args.wait)?,
             object_timeout: self.limit(args.delete_timeout, "KUBESETTLE_DELETE_TIMEOUT")?,
-            cascade: self.pick(args.cascade, "KUBESETTLE_CASCADE", args::cascade)?.unwrap_or_default(),
+            cascade: self
+                .pick(args.cascade.or(args.delete_propagation_policy), "KUBESETTLE_CASCADE", args::cascade)?
+                .unwrap_or_default(),
             dry_run: dry_run(args.dry_run),
         })
     }
@@ -474,6 +496,7 @@ fn connection(args: ClusterArgs, variables: &Variables) -> ConfigOptions {
 }
 
 mod asked;
+pub(crate) mod pick;
 mod plan;
 mod upkeep;
 

@@ -198,3 +198,104 @@ fn what_a_dump_does_not_tell_is_told_beside_it() {
         assert_eq!(code(&settle(words, DUMP)), 2, "{words:?}");
     }
 }
+
+const TWO: &str = "\
+{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: one, labels: {app: web}}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: b, namespace: two}}
+";
+
+/// Runs the program where PATH is one folder that holds this.
+#[cfg(unix)]
+fn settle_with(name: &str, program: Option<(&str, &str)>, words: &[&str]) -> Output {
+    use std::os::unix::fs::OpenOptionsExt;
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    if let Some((program, script)) = program {
+        let mut options = std::fs::OpenOptions::new();
+        let options = options.write(true).create(true).truncate(true).mode(0o755);
+        let mut file = options.open(folder.join(program)).expect("opens");
+        file.write_all(format!("#!/bin/sh\n{script}\n").as_bytes()).expect("writes");
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-settle"));
+    command.args(words).env_clear().env("PATH", &folder).stdin(Stdio::null()).output().expect("runs")
+}
+
+#[test]
+#[cfg(unix)]
+fn a_kustomization_is_built_by_kubectl_or_kustomize() {
+    let words = ["status", "--local", "-o", "name", "-k", "over/lay"];
+    let script = |word: &str| {
+        format!(
+            "test \"$*\" = '{word} -- over/lay' || exit 9\n\
+             echo '{{apiVersion: v1, kind: ConfigMap, metadata: {{name: built}}}}'"
+        )
+    };
+    for (program, word) in [("kubectl", "kustomize"), ("kustomize", "build")] {
+        let output = settle_with(&format!("builds-{program}"), Some((program, &script(word))), &words);
+        assert_eq!(out(&output), "configmap/built\n", "{program}: {}", err(&output));
+        assert_eq!(code(&output), 0);
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_kustomization_that_is_not_built_is_told_with_the_reason() {
+    let words = ["apply", "-k", "over/lay"];
+    let output = settle_with("builds-nothing", None, &words);
+    assert_eq!(code(&output), 2);
+    for name in ["kubectl kustomize", "kustomize build", "over/lay"] {
+        assert!(err(&output).contains(name), "{}", err(&output));
+    }
+    let output = settle_with("builds-badly", Some(("kubectl", "echo no base here >&2; exit 1")), &words);
+    assert_eq!(code(&output), 2);
+    assert!(err(&output).contains("no base here"), "{}", err(&output));
+    let output = settle_with("builds-what", Some(("kubectl", "echo 'kind: Odd'")), &words);
+    assert!(err(&output).contains("kustomize over/lay:1"), "{}", err(&output));
+}
+
+#[test]
+fn labels_that_no_object_has_are_refused_and_so_is_a_part_of_a_set() {
+    let output = settle(&["apply", "-f", "-", "-l", "app=db"], TWO);
+    assert_eq!(code(&output), 2);
+    assert!(err(&output).contains("no object of the input has these labels"), "{}", err(&output));
+    let template = "{apiVersion: v1, kind: ConfigMap, metadata: {name: i, namespace: one, labels: \
+                    {cli-utils.sigs.k8s.io/inventory-id: shop}}}\n";
+    for command in ["apply", "destroy"] {
+        let output = settle(&[command, "-f", "-", "-l", "app=web"], &format!("{TWO}---\n{template}"));
+        assert_eq!(code(&output), 2);
+        assert!(err(&output).contains("tracked set"), "{command}: {}", err(&output));
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_panic_and_no_news() {
+    let many: String = (0..2000)
+        .map(|n| format!("---\n{{apiVersion: v1, kind: ConfigMap, metadata: {{name: m{n}}}}}\n"))
+        .collect();
+    let input = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("many.yaml");
+    let mut file =
+        std::fs::OpenOptions::new().write(true).create(true).truncate(true).open(&input).expect("opens");
+    file.write_all(many.as_bytes()).expect("writes");
+    let input = input.display().to_string();
+    for words in [
+        &["status", "--local", "-f", &input][..],
+        &["status", "--local", "-f", &input, "-o", "json"],
+        &["status", "--local", "-f", &input, "-o", "events"],
+        &["status", "--local", "-f", &input, "-o", "name"],
+        &["help"],
+        &["apply", "--help"],
+        &["version"],
+        &["completion", "bash"],
+    ] {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let output = Command::new(env!("CARGO_BIN_EXE_kubectl-settle"))
+            .args(words)
+            .env_clear()
+            .stdout(writer)
+            .output()
+            .expect("ends");
+        assert_eq!((code(&output), err(&output)), (0, String::new()), "{words:?}");
+    }
+}

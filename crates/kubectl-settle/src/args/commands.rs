@@ -20,6 +20,12 @@ pub(crate) struct InputArgs {
         num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool
     )]
     pub(crate) recursive: Option<bool>,
+    /// A folder with a kustomization: what `kubectl kustomize`, or without kubectl `kustomize build`, makes of it
+    #[arg(
+        long, short = 'k', value_name = "DIRECTORY", value_hint = ValueHint::DirPath,
+        conflicts_with_all = ["filename", "directory", "recursive"]
+    )]
+    pub(crate) kustomize: Option<OsString>,
     /// A folder to read with all its folders, or for apply a saved plan; without it and without -f, standard
     /// input
     #[arg(value_name = "DIRECTORY", value_hint = ValueHint::AnyPath)]
@@ -33,6 +39,14 @@ pub(crate) struct InputArgs {
     /// Judge the kinds named in this file by its rules; repeatable (help custom-rules)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) rules: Vec<PathBuf>,
+}
+
+/// Which objects of the input are meant.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct PickArgs {
+    /// Take only those objects of the input that have these labels: app=web,tier!=db,env in (a,b),new,!old
+    #[arg(long, short = 'l', value_name = "SELECTOR")]
+    pub(crate) selector: Option<String>,
 }
 
 /// How long to wait.
@@ -116,6 +130,8 @@ pub(crate) struct ApplyArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
     #[command(flatten)]
+    pub(crate) pick: PickArgs,
+    #[command(flatten)]
     pub(crate) set: SetArgs,
     #[command(flatten)]
     pub(crate) prune: PruneArgs,
@@ -134,7 +150,13 @@ pub(crate) struct ApplyArgs {
     #[arg(long, value_name = "DURATION")]
     pub(crate) prune_timeout: Option<GoDuration>,
     /// What becomes of what pruned objects own: background, foreground or orphan [default: background]
-    #[arg(long, value_name = "HOW", alias = "cascade", value_parser = cascade)]
+    #[arg(
+        long, value_name = "HOW",
+        num_args = 0..=1, require_equals = true, default_missing_value = "background", value_parser = cascade
+    )]
+    pub(crate) cascade: Option<Cascade>,
+    /// The same, as kapply has it
+    #[arg(long, value_name = "HOW", hide_short_help = true, conflicts_with = "cascade", value_parser = cascade)]
     pub(crate) prune_propagation_policy: Option<Cascade>,
     /// Write nothing: none, client or server, as with plan [default: none]
     #[arg(long, value_name = "WHO", num_args = 0..=1, require_equals = true, default_missing_value = "client")]
@@ -152,6 +174,8 @@ pub(crate) struct DestroyArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
     #[command(flatten)]
+    pub(crate) pick: PickArgs,
+    #[command(flatten)]
     pub(crate) set: SetArgs,
     #[command(flatten)]
     pub(crate) wait: WaitArgs,
@@ -159,10 +183,13 @@ pub(crate) struct DestroyArgs {
     pub(crate) watching: WatchArgs,
     /// What becomes of what the objects own: background, foreground or orphan [default: background]
     #[arg(
-        long, value_name = "HOW", alias = "delete-propagation-policy",
+        long, value_name = "HOW",
         num_args = 0..=1, require_equals = true, default_missing_value = "background", value_parser = cascade
     )]
     pub(crate) cascade: Option<Cascade>,
+    /// The same, as kapply has it
+    #[arg(long, value_name = "HOW", hide_short_help = true, conflicts_with = "cascade", value_parser = cascade)]
+    pub(crate) delete_propagation_policy: Option<Cascade>,
     /// How long one object may take to go once its deletion was accepted (0: no limit) [default: 0]
     #[arg(long, value_name = "DURATION", alias = "reconcile-timeout")]
     pub(crate) delete_timeout: Option<GoDuration>,

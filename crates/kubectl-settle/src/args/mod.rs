@@ -15,7 +15,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use cluster::ClusterArgs;
 pub(crate) use commands::{
-    ApplyArgs, CompletionArgs, DestroyArgs, HelpArgs, InputArgs, PruneArgs, RecreateArgs, SetArgs,
+    ApplyArgs, CompletionArgs, DestroyArgs, HelpArgs, InputArgs, PickArgs, PruneArgs, RecreateArgs, SetArgs,
     StatusArgs, WaitArgs,
 };
 pub(crate) use plan::{DiffArgs, PlanArgs, WriteArgs};

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Command, ValueHint};
 
-use super::commands::{ApplyArgs, InputArgs};
+use super::commands::{ApplyArgs, InputArgs, PickArgs};
 use super::values::{Validate, go_bool, validate};
 
 /// How objects are written.
@@ -60,6 +60,8 @@ pub(super) fn in_plan(command: Command) -> Command {
 pub(crate) struct DiffArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) pick: PickArgs,
     /// Compare with the objects as the set of this name has them
     #[arg(long, value_name = "NAME")]
     pub(crate) set: Option<String>,

@@ -17,6 +17,8 @@ pub(crate) enum Output {
     Json,
     /// kapply's lines, word for word
     Events,
+    /// Nothing but the names of objects, as kubectl prints them
+    Name,
 }
 
 /// Who says what would be done.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use kubesettle::cluster::{ApplyParams, Cluster, Config, Resource};
 use kubesettle::error::{ApiError, ErrorClass, ExitClass};
+use kubesettle::event::Operation;
 use kubesettle::graph::GraphOptions;
 use kubesettle::id::ObjectId;
 use kubesettle::inventory::Mark;
@@ -26,7 +27,7 @@ const AT_ONCE: usize = 16;
 
 /// Compares.
 pub(crate) fn run(diff: &Diff, out: &mut Out) -> Result<ExitClass, Stop> {
-    let manifests = input::load(&diff.subject)?;
+    let manifests = input::load(&diff.subject, Operation::Status)?;
     let config =
         Config::load(&diff.subject.cluster).map_err(|error| input::stop(&diff.subject, &manifests, error))?;
     contact::run(connected(diff, config, manifests, out))

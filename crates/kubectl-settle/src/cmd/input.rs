@@ -5,9 +5,12 @@ use std::path::PathBuf;
 use kstatus::CustomRule;
 use kubesettle::cluster::{Cluster, Config};
 use kubesettle::error::{ErrorClass, ExitClass};
+use kubesettle::event::Operation;
 use kubesettle::id::{GroupKind, ObjectId};
 use kubesettle::inventory;
-use kubesettle::manifest::{InvalidPolicy, LoadOptions, Manifests, ResolveOptions, Source, UnknownKinds};
+use kubesettle::manifest::{
+    InvalidPolicy, LabelSelector, LoadOptions, Manifests, Object, ResolveOptions, Source, UnknownKinds,
+};
 use kubesettle::plan::Wanted;
 use kubesettle::rules;
 use kubesettle::run::{SelectError, select};
@@ -16,8 +19,8 @@ use kubesettle::watch::Target;
 use super::Stop;
 use crate::exit::Failure;
 use crate::print::Page;
-use crate::settings::{Input, Subject};
-use crate::stdin;
+use crate::settings::{Input, Subject, pick};
+use crate::{kustomize, stdin};
 
 /// The rules of these files.
 pub(super) fn rules(files: &[PathBuf]) -> Result<Vec<CustomRule>, Stop> {
@@ -30,6 +33,10 @@ pub(super) fn sources(input: &[Input], max_bytes: u64) -> Result<Vec<Source>, Fa
     for one in input {
         sources.push(match one {
             Input::Path { path, recursive } => Source::Path { path: path.clone(), recursive: *recursive },
+            Input::Kustomization(folder) => Source::Bytes {
+                name: format!("kustomize {}", folder.to_string_lossy()).into(),
+                data: kustomize::build(folder)?.into(),
+            },
             Input::Stdin { asked } => Source::Stdin(stdin::read(*asked, max_bytes)?.into()),
         });
     }
@@ -38,12 +45,12 @@ pub(super) fn sources(input: &[Input], max_bytes: u64) -> Result<Vec<Source>, Fa
 
 /// Reads every source. Problems stay with the manifests, so that those that only the cluster can show
 /// come in the same report.
-pub(super) fn load(subject: &Subject) -> Result<Manifests, Stop> {
+pub(super) fn load(subject: &Subject, operation: Operation) -> Result<Manifests, Stop> {
     let mut options = LoadOptions::default();
     let sources = sources(&subject.input, options.max_bytes)?;
     options.invalid = InvalidPolicy::Skip;
     options.allow_empty = subject.asked.is_some() || subject.set.is_named();
-    let manifests = Manifests::load(&sources, &options)
+    let mut manifests = Manifests::load(&sources, &options)
         .map_err(|error| Stop::Input { problems: error.into_problems(), besides: None })?;
     let template = || manifests.objects().iter().any(|object| object.inventory_id().is_some());
     if subject.set.required && subject.set.name.is_none() && !template() {
@@ -51,7 +58,24 @@ pub(super) fn load(subject: &Subject) -> Result<Manifests, Stop> {
             .hint("init writes a template into the folder; what it names keeps the list of what was applied")
             .into());
     }
+    if let Some(selector) = &subject.pick {
+        if template() {
+            pick::tracked(&subject.set, selector, operation)?;
+        }
+        narrow(&mut manifests, selector)?;
+    }
     Ok(manifests)
+}
+
+/// Leaves out what has not the labels; a template is no object to be selected.
+fn narrow(manifests: &mut Manifests, selector: &LabelSelector) -> Result<(), Failure> {
+    let is_template = |object: &Object| object.inventory_id().is_some();
+    manifests.retain(|object| is_template(object) || selector.admits(object));
+    if manifests.objects().iter().all(is_template) && manifests.problems().is_empty() {
+        return Err(Failure::usage(format!("-l {selector}: no object of the input has these labels"))
+            .hint("the labels of the objects themselves count, not those of templates of Pods in them"));
+    }
+    Ok(())
 }
 
 /// Without a cluster, the problems known so far are told as well.

@@ -14,7 +14,7 @@ use super::{Stop, input};
 use crate::args::Output;
 use crate::exit::Failure;
 use crate::print::out::Out;
-use crate::print::{self, Events, Page, Plain, PlainOptions, Printer};
+use crate::print::{self, Events, Names, Page, Plain, PlainOptions, Printer};
 use crate::settings::{Local, View};
 
 /// A dump may be this large; everything of it is in memory.
@@ -107,6 +107,7 @@ impl Shown<'_> {
         let ids = judged.iter().map(|one| one.object.id());
         let mut printer: Box<dyn Printer> = match view.output {
             Output::Events => Box::new(Events::new(view.status_events)),
+            Output::Name => Box::new(Names::default()),
             _ => Box::new(Plain::new(self.options(view, out), ids)),
         };
         let mut rules = rules.into_iter();
@@ -117,6 +118,7 @@ impl Shown<'_> {
             printer.event(&event, page);
             if let Body::Verdict { .. } = &event.body
                 && let Some(Some(rule)) = rules.next()
+                && view.output != Output::Name
             {
                 page.out.push_str(&format!("          rule: {rule}\n"));
             }

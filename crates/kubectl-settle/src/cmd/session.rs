@@ -22,7 +22,7 @@ use super::{Stop, contact, drive, input, kapply};
 use crate::args::{Output, Role};
 use crate::exit::Failure;
 use crate::print::out::Out;
-use crate::print::{self, Events, Json, Page, Plain, PlainOptions, Printer};
+use crate::print::{self, Events, Json, Names, Page, Plain, PlainOptions, Printer};
 use crate::saved;
 use crate::settings::{Subject, View};
 
@@ -40,7 +40,7 @@ impl Job<'_> {
     /// Does the whole of it.
     pub(super) fn run(self, out: &mut Out) -> Result<ExitClass, Stop> {
         let rules = input::rules(&self.subject.rules)?;
-        let manifests = input::load(self.subject)?;
+        let manifests = input::load(self.subject, self.operation)?;
         let config = Config::load(&self.subject.cluster)
             .map_err(|error| input::stop(self.subject, &manifests, error))?;
         contact::run(self.connected(config, rules, manifests, out))
@@ -140,6 +140,7 @@ impl Job<'_> {
         match self.view.output {
             Output::Json => Box::new(Json::default()),
             Output::Events => Box::new(Events::new(self.view.status_events)),
+            Output::Name => Box::new(Names::default()),
             Output::Plain => {
                 let places: HashMap<_, _> =
                     objects.iter().map(|object| (object.id().clone(), object.place().to_string())).collect();

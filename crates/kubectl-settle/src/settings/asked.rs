@@ -50,7 +50,7 @@ pub(super) fn asked(args: &mut StatusArgs, role: Role) -> Result<Option<Asked>, 
         };
     }
     args.input.directory = None;
-    if !args.input.filename.is_empty() || args.set.is_some() {
+    if !args.input.filename.is_empty() || args.input.kustomize.is_some() || args.set.is_some() {
         return Err(Failure::usage("objects are named, and -f or --set is given: which are meant?")
             .hint("leave one of the two out"));
     }

@@ -3,7 +3,7 @@
 use kubesettle::cluster::ConfigOptions;
 use kubesettle::event::DryRun;
 
-use super::{Layers, Subject, Task};
+use super::{Layers, Subject, Task, pick};
 use crate::args::{
     self, ApplyArgs, DestroyArgs, DiffArgs, DryRunArg, Output, PlanArgs, PruneArgs, Role, SetArgs, Validate,
     WriteArgs,
@@ -85,8 +85,9 @@ impl Layers<'_> {
         };
         let how = Some(flag.unwrap_or(self.1.rehearsal()));
         if destroy.unwrap_or(false) {
-            let ApplyArgs { input, set, wait, prune_propagation_policy: cascade, .. } = args;
-            let args = DestroyArgs { input, set, wait, cascade, ..DestroyArgs::default() };
+            let ApplyArgs { input, pick, set, wait, .. } = args;
+            let cascade = args.cascade.or(args.prune_propagation_policy);
+            let args = DestroyArgs { input, pick, set, wait, cascade, ..DestroyArgs::default() };
             let mut destroy = self.destroy(args, cluster)?;
             destroy.dry_run = how;
             destroy.subject.out = out;
@@ -102,7 +103,9 @@ impl Layers<'_> {
         let set = SetArgs { set: args.set, applyset: args.applyset, ..SetArgs::default() };
         let mut set = self.set(set, PruneArgs::default())?;
         set.required = false;
-        Ok(Diff { subject: self.subject(args.input, cluster, set, false)?, write: self.write(args.write)? })
+        let mut subject = self.subject(args.input, cluster, set, false)?;
+        subject.pick = pick::selector(args.pick)?;
+        Ok(Diff { subject, write: self.write(args.write)? })
     }
 }
 

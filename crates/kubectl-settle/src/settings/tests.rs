@@ -197,3 +197,88 @@ fn objects_may_be_named_instead_of_given() {
         assert!(refused(line, []).contains(why), "{line}");
     }
 }
+
+#[test]
+fn a_kustomization_is_input_of_every_command_that_reads_objects() {
+    let input = |task| match task {
+        Task::Apply(apply) => apply.subject.input,
+        Task::Destroy(destroy) => destroy.subject.input,
+        Task::Status(status) => status.subject.input,
+        Task::Local(local) => local.input,
+        Task::Diff(diff) => diff.subject.input,
+        other => panic!("{other:?}"),
+    };
+    for command in ["apply", "plan", "plan --destroy", "diff", "destroy", "status", "status --local"] {
+        let task = resolved(&format!("s {command} -k over/lay"), []).expect("valid").task;
+        assert_eq!(input(task), [Input::Kustomization("over/lay".into())], "{command}");
+        for other in ["-f x", "-R", "dir"] {
+            let line = format!("s {command} -k over/lay {other}");
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            assert!(parse(&words).is_err(), "{line}");
+        }
+    }
+}
+
+#[test]
+fn labels_narrow_the_input_where_nothing_is_lost_by_it() {
+    let pick = |line: &str| match resolved(line, []).expect("valid").task {
+        Task::Apply(apply) => apply.subject.pick,
+        Task::Destroy(destroy) => destroy.subject.pick,
+        Task::Diff(diff) => diff.subject.pick,
+        other => panic!("{other:?}"),
+    };
+    for line in [
+        "s apply -f x -l a=b",
+        "s plan -f x -l a=b",
+        "s plan --destroy -f x -l a=b",
+        "s destroy -f x --selector a=b",
+        "s diff -f x -l a=b --set shop",
+        "s apply -f x -l a=b --set shop --no-prune",
+    ] {
+        assert_eq!(pick(line).map(|selector| selector.to_string()).as_deref(), Some("a=b"), "{line}");
+    }
+    for (line, why) in [
+        ("s apply -f x -l a=b --set shop", "--no-prune"),
+        ("s apply -f x -l a=b --applyset shop", "would be pruned"),
+        ("s plan -f x -l a=b --set shop", "would be pruned"),
+        ("s destroy -f x -l a=b --set shop", "whatever its labels"),
+        ("s apply -f x -l a=b=c", "no value of a label"),
+        ("s apply -f x --selector=", "a label is missing"),
+    ] {
+        assert!(refused(line, []).contains(why), "{line}: {}", refused(line, []));
+    }
+}
+
+#[test]
+fn what_becomes_of_what_is_owned_is_said_in_kubectls_words_and_in_kapplys() {
+    let cascade = |line: &str, env: [(&str, &str); 1]| match resolved(line, env).expect("valid").task {
+        Task::Apply(apply) => apply.cascade,
+        Task::Destroy(destroy) => destroy.cascade,
+        other => panic!("{other:?}"),
+    };
+    let none = [("", "")];
+    for command in ["apply", "destroy", "plan", "plan --destroy"] {
+        for (flag, expected) in [
+            ("", Cascade::Background),
+            (" --cascade", Cascade::Background),
+            (" --cascade=background", Cascade::Background),
+            (" --cascade=orphan", Cascade::Orphan),
+            (" --cascade=foreground", Cascade::Foreground),
+            (" --cascade=true", Cascade::Background),
+            (" --cascade=false", Cascade::Orphan),
+        ] {
+            assert_eq!(cascade(&format!("s {command} -f x{flag}"), none), expected, "{command}{flag}");
+        }
+        let env = [("KUBESETTLE_CASCADE", "orphan")];
+        assert_eq!(cascade(&format!("s {command} -f x"), env), Cascade::Orphan);
+        assert_eq!(cascade(&format!("s {command} -f x --cascade"), env), Cascade::Background);
+    }
+    for line in [
+        "kapply apply x --prune-propagation-policy Foreground",
+        "kapply apply x --prune-propagation-policy=Foreground",
+        "kapply destroy x --delete-propagation-policy Foreground",
+        "kapply destroy x --delete-propagation-policy=Foreground",
+    ] {
+        assert_eq!(cascade(line, none), Cascade::Foreground, "{line}");
+    }
+}

@@ -47,6 +47,7 @@ mod read;
 mod references;
 mod resolve;
 mod room;
+mod selector;
 mod split;
 pub(crate) mod stream;
 mod tree;
@@ -62,6 +63,7 @@ pub use options::{InvalidPolicy, LoadOptions, ResolveOptions, ScopeAnswer, Sourc
 pub use problem::{InputProblems, Place, Problem};
 pub use references::RefKind;
 pub use resolve::Resolved;
+pub use selector::{LabelSelector, SelectorError};
 
 /// The objects of an input, each checked for itself.
 #[derive(Debug)]
@@ -75,6 +77,11 @@ impl Manifests {
     /// The good objects, in input order.
     pub fn objects(&self) -> &[Object] {
         &self.objects
+    }
+
+    /// Leaves out the objects for which `keep` says no.
+    pub fn retain(&mut self, keep: impl FnMut(&Object) -> bool) {
+        self.objects.retain(keep);
     }
 
     /// What was wrong with the others. Empty unless loaded with [`InvalidPolicy::Skip`].
