@@ -4,6 +4,7 @@
 
 mod crash;
 mod guard;
+mod hands;
 mod linger;
 mod mutation;
 mod order;

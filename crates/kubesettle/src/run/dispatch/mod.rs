@@ -8,7 +8,7 @@
 //! | `answer` | from an answer to an outcome, a retry, a floor |
 //! | `verdict` | from verdicts to milestones and conclusions |
 //! | `recreate` | from a field that cannot be changed to a new object |
-//! | `others` | what others do with an object after we wrote it |
+//! | `others` | what others do with an object while a run is under way |
 //! | `linger` | why a deletion takes its time |
 //! | `close` | skips, conclusions, the end |
 

@@ -1,9 +1,10 @@
-//! What others do with an object after we wrote it.
+//! What others do with an object while a run is under way.
 
 use kstatus::{Status, Verdict};
 
 use super::{Dispatcher, Phase};
-use crate::event::{Body, Conclusion, WarningSource};
+use crate::event::{Body, Conclusion, Skip, WarningSource};
+use crate::inventory::{Fate, PolicyRefusal, PruneSkip, Strategy, can_apply, can_prune, kept_by};
 use crate::watch::Presence;
 
 const DELETED: &str = "somebody deleted it after it was applied";
@@ -71,5 +72,33 @@ impl Dispatcher {
             _ => return,
         };
         self.warn(node, WarningSource::Run, said).await;
+    }
+}
+
+impl Dispatcher {
+    /// What somebody made of an object since the plan was made, if that forbids to act on it now: between
+    /// the two may lie the whole wait for others.
+    pub(super) fn spared(&self, node: usize) -> Option<(Skip, Fate)> {
+        let Presence::Present(_) = self.presence(node) else { return None };
+        let marks = self.watcher.marks(self.nodes[node].target)?;
+        let (wanted, policy) = (self.is_wanted(node), self.options.tracking.policy);
+        if !wanted && let Some(kept) = kept_by(|key| marks.get(key)) {
+            let skip = Skip::Kept { message: kept.to_string().into() };
+            return Some((skip, Fate::Skipped(Strategy::Delete)));
+        }
+        let mark = self.mark.as_ref()?;
+        let owner = mark.form().owner(|key| marks.get(key));
+        let checked =
+            if wanted { can_apply(policy, owner, mark.id()) } else { can_prune(policy, owner, mark.id()) };
+        let refusal = checked.err().filter(PolicyRefusal::is_owned_by_another)?;
+        let skip = Skip::Refused { message: refusal.to_string().into(), hint: refusal.hint().into() };
+        let fate = if wanted { Fate::Skipped(Strategy::Apply) } else { PruneSkip::Policy(refusal).fate() };
+        Some((skip, fate))
+    }
+
+    pub(super) async fn leave_alone(&mut self, node: usize, (skip, fate): (Skip, Fate)) {
+        self.tell_fate(node, fate);
+        self.skip(node, skip).await;
+        self.stop_dependents(node).await;
     }
 }

@@ -48,6 +48,12 @@ impl Dispatcher {
     }
 
     async fn send(&mut self, node: usize) {
+        if self.steps[node].decision == Decision::Go
+            && self.target(node) == Target::Meant
+            && let Some(left) = self.spared(node)
+        {
+            return self.leave_alone(node, left).await;
+        }
         match (&self.steps[node].decision, self.action(node)) {
             _ if self.is_going(node) => self.did_not_go(node).await,
             (Decision::Release { .. }, _) => self.send_release(node).await,
