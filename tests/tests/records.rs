@@ -12,6 +12,7 @@ tests![
     a_rebuild_finds_what_carries_the_mark_and_not_what_was_generated,
     a_record_is_not_changed_while_a_run_of_its_set_is_under_way,
     how_each_object_went_is_kept_when_asked_for,
+    a_set_is_found_on_the_cluster_in_kapplys_words,
 ];
 
 const LABEL: &str = "cli-utils.sigs.k8s.io/inventory-id";
@@ -134,4 +135,19 @@ fn how_each_object_went_is_kept_when_asked_for() {
     let call = world.settle(&["apply", "--set", "shop"]).input(set);
     call.env("KUBESETTLE_RECORD_STATUS", "false").run().exits_with(0);
     assert!(data(&world, "shop").as_object().unwrap().values().all(|value| value == ""));
+}
+
+fn a_set_is_found_on_the_cluster_in_kapplys_words() {
+    let world = shop("remote");
+    let look = |more: &[&str]| {
+        let words = ["status", "-o", "name", "--inv-type=remote", "--inv-names=shop"];
+        let said = world.settle(&words).args(more).run().success();
+        let mut names: Vec<_> = said.lines().map(str::to_owned).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(look(&[]), ["configmap/a", "deployment.apps/web"]);
+    assert_eq!(look(&["--statuses=current", "--namespaces", world.name()]).len(), 2);
+    assert!(look(&["--statuses=failed"]).is_empty());
+    assert!(look(&["--namespaces=other"]).is_empty());
 }

@@ -24,6 +24,7 @@ use crate::saved::Agreed;
 use asked::Asked;
 use plan::dry_run;
 
+pub(crate) use look::Only;
 pub(crate) use plan::Diff;
 pub(crate) use upkeep::{Init, Upkeep};
 
@@ -155,6 +156,7 @@ pub(crate) struct Destroy {
 #[derive(Debug)]
 pub(crate) struct Status {
     pub(crate) subject: Subject,
+    pub(crate) only: Only,
     pub(crate) until: Until,
     pub(crate) timeout: Option<Duration>,
 }
@@ -166,6 +168,7 @@ pub(crate) struct Local {
     pub(crate) skip_invalid: bool,
     /// Files of rules.
     pub(crate) rules: Vec<PathBuf>,
+    pub(crate) only: Only,
     /// Without the table of known custom kinds.
     pub(crate) generic: bool,
     /// With the rule that decided.
@@ -421,6 +424,7 @@ impl Layers<'_> {
 
     fn status(&self, mut args: StatusArgs, cluster: ConfigOptions) -> Result<Status, Failure> {
         let watch = args.watch.unwrap_or(false);
+        args.set = args.set.or(look::remote(&args.look)?);
         let asked = asked::asked(&mut args, self.1)?;
         let mut set = self.set(
             SetArgs { set: args.set, applyset: args.applyset, ..SetArgs::default() },
@@ -436,19 +440,23 @@ impl Layers<'_> {
         subject.scope = self.scope(args.watching)?;
         Ok(Status {
             subject,
+            only: Only { namespaces: args.look.namespaces, statuses: args.look.statuses },
             until: args.until.unwrap_or(otherwise),
             timeout: self.limit(args.timeout, "KUBESETTLE_TIMEOUT")?,
         })
     }
 
     fn local(&self, args: StatusArgs, cluster: ConfigOptions) -> Result<Local, Failure> {
-        let Subject { input, skip_invalid, rules, .. } =
+        let Subject { cluster, input, skip_invalid, rules, .. } =
             self.subject(args.input, cluster, Set::default(), false)?;
+        let mut only = Only { namespaces: args.look.namespaces, statuses: args.look.statuses };
+        only.namespaces.extend(cluster.namespace);
         let (generic, explain) = (args.local.generic, args.local.explain);
         Ok(Local {
             input,
             skip_invalid,
             rules,
+            only,
             generic: generic.unwrap_or(false),
             explain: explain.unwrap_or(false),
         })
@@ -496,6 +504,7 @@ fn connection(args: ClusterArgs, variables: &Variables) -> ConfigOptions {
 }
 
 mod asked;
+mod look;
 pub(crate) mod pick;
 mod plan;
 mod upkeep;

@@ -299,3 +299,21 @@ fn a_reader_that_goes_away_is_no_panic_and_no_news() {
         assert_eq!((code(&output), err(&output)), (0, String::new()), "{words:?}");
     }
 }
+
+#[test]
+fn a_dump_is_judged_in_one_namespace() {
+    let names = |more: &[&str]| {
+        let words = [&["status", "--local", "-f", "-", "-o", "name"], more].concat();
+        let output = settle(
+            &words,
+            &format!("{TWO}---\n{{apiVersion: v1, kind: Namespace, metadata: {{name: one}}}}\n"),
+        );
+        (out(&output), err(&output))
+    };
+    assert_eq!(names(&["-n", "one"]).0, "configmap/a\nnamespace/one\n");
+    assert_eq!(names(&["--namespaces", "two"]).0, "configmap/b\n");
+    assert_eq!(names(&["--statuses", "current"]).0.lines().count(), 3);
+    let (nothing, why) = names(&["-n", "three"]);
+    assert_eq!(nothing, "");
+    assert!(why.contains("no object of the input"), "{why}");
+}

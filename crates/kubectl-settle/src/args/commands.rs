@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use clap_complete::Shell;
 
+use super::look::LookArgs;
 use super::plan::WriteArgs;
 use super::values::{Cascade, DryRunArg, GoDuration, Until, cascade, go_bool};
 use super::watch::WatchArgs;
@@ -239,6 +240,8 @@ pub(crate) struct StatusArgs {
     #[command(flatten)]
     pub(crate) watching: WatchArgs,
     #[command(flatten)]
+    pub(crate) look: LookArgs,
+    #[command(flatten)]
     pub(crate) local: LocalArgs,
 }
 
@@ -247,9 +250,10 @@ pub(crate) struct StatusArgs {
 #[command(next_help_heading = "Without a cluster")]
 pub(crate) struct LocalArgs {
     /// Judge the objects as they stand in the input, such as the output of kubectl get -o yaml or
-    /// the folder of a must-gather, and ask no cluster. With -o json one line per object
+    /// the folder of a must-gather, and ask no cluster. With -o json one line per object; with -n only the
+    /// objects of that namespace
     #[arg(
-        long, value_name = "BOOL", conflicts_with_all = ["set", "watch", "until"],
+        long, value_name = "BOOL", conflicts_with_all = ["set", "watch", "until", "inv_type", "inv_names"],
         num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool
     )]
     pub(crate) local: Option<bool>,

@@ -2,6 +2,7 @@
 
 mod cluster;
 mod commands;
+mod look;
 mod plan;
 mod upkeep;
 mod values;
@@ -18,6 +19,7 @@ pub(crate) use commands::{
     ApplyArgs, CompletionArgs, DestroyArgs, HelpArgs, InputArgs, PickArgs, PruneArgs, RecreateArgs, SetArgs,
     StatusArgs, WaitArgs,
 };
+pub(crate) use look::{InvType, LookArgs};
 pub(crate) use plan::{DiffArgs, PlanArgs, WriteArgs};
 pub(crate) use upkeep::{InitArgs, InventoryArgs, InventoryCommand, WhichArgs};
 pub(crate) use values::{

@@ -9,7 +9,7 @@ use super::Stop;
 use super::session::Job;
 use crate::args::Role;
 use crate::print::out::Out;
-use crate::settings::{Apply, View};
+use crate::settings::{Apply, Only, View};
 
 /// Applies and waits.
 pub(crate) fn run(apply: &Apply, role: Role, view: View, out: &mut Out) -> Result<ExitClass, Stop> {
@@ -31,6 +31,7 @@ pub(crate) fn run(apply: &Apply, role: Role, view: View, out: &mut Out) -> Resul
         unknown_kinds: UnknownKinds::Wait,
         operation: Operation::Apply,
         options,
+        only: Only::default(),
     };
     job.run(out)
 }

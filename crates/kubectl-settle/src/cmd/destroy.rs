@@ -9,7 +9,7 @@ use super::Stop;
 use super::session::Job;
 use crate::args::Role;
 use crate::print::out::Out;
-use crate::settings::{Destroy, View};
+use crate::settings::{Destroy, Only, View};
 
 /// Deletes and waits.
 pub(crate) fn run(destroy: &Destroy, role: Role, view: View, out: &mut Out) -> Result<ExitClass, Stop> {
@@ -28,6 +28,7 @@ pub(crate) fn run(destroy: &Destroy, role: Role, view: View, out: &mut Out) -> R
         unknown_kinds: UnknownKinds::Wait,
         operation: Operation::Destroy,
         options,
+        only: Only::default(),
     };
     job.run(out)
 }

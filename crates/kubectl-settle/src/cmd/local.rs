@@ -34,7 +34,13 @@ pub(crate) fn run(local: &Local, view: View, out: &mut Out) -> Result<ExitClass,
         Ok(dump) => dump,
         Err(error) => return Ok(refused(error.problems(), "nothing in it could be judged", &mut page, out)),
     };
-    let judged = dump.judge(&options);
+    let mut judged = dump.judge(&options);
+    judged.retain(|one| local.only.shows(one.object.id(), one.verdict.status));
+    if judged.is_empty() {
+        page.err.push_str(
+            "no object of the input is in the namespaces and has the statuses that are asked for\n",
+        );
+    }
     let rules: Vec<Option<String>> = judged
         .iter()
         .map(|one| dump.rule(one.object).filter(|_| local.explain).map(|rule| rule.to_string()))

@@ -22,9 +22,9 @@ use super::{Stop, contact, drive, input, kapply};
 use crate::args::{Output, Role};
 use crate::exit::Failure;
 use crate::print::out::Out;
-use crate::print::{self, Events, Json, Names, Page, Plain, PlainOptions, Printer};
+use crate::print::{self, Events, Json, Names, Narrow, Page, Plain, PlainOptions, Printer};
 use crate::saved;
-use crate::settings::{Subject, View};
+use crate::settings::{Only, Subject, View};
 
 /// What differs between the commands.
 pub(super) struct Job<'a> {
@@ -34,6 +34,7 @@ pub(super) struct Job<'a> {
     pub(super) unknown_kinds: UnknownKinds,
     pub(super) operation: Operation,
     pub(super) options: RunOptions,
+    pub(super) only: Only,
 }
 
 impl Job<'_> {
@@ -85,7 +86,8 @@ impl Job<'_> {
         if self.subject.set.only && options.set.is_some() {
             wanted = Wanted::default();
         }
-        let mut printer = self.printer(&wanted, &options, server.clone(), out);
+        let form = self.printer(&wanted, &options, server.clone(), out);
+        let mut printer = Narrow::to(&self.only, form);
         let run = Run::start(&cluster, &hub, self.operation, wanted, options);
         let mut ended = drive::drive(run, printer.as_mut(), out, &mut signals).await;
         self.save(&server, &mut ended, &mut page)?;

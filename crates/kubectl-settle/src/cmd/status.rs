@@ -28,6 +28,7 @@ pub(crate) fn run(status: &Status, role: Role, view: View, out: &mut Out) -> Res
         unknown_kinds: UnknownKinds::Wait,
         operation: Operation::Status,
         options,
+        only: status.only.clone(),
     };
     job.run(out)
 }

@@ -74,3 +74,43 @@ impl Printer for Names {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use kubesettle::error::ErrorClass;
+
+    use super::super::fixtures::{
+        Script, available, config_map, current, deployment, refused, show, verdict,
+    };
+    use super::*;
+
+    #[test]
+    fn an_apply_prints_what_was_written_and_beside_it_what_was_not() {
+        let (web, a, b) = (deployment("web"), config_map("a"), config_map("b"));
+        let events = Script::new(Operation::Apply, 3, 1)
+            .applied(&web, Outcome::Created)
+            .applied(&a, Outcome::Unchanged)
+            .applied(&b, refused(ErrorClass::Denied, "no"))
+            .verdict(&web, available(1, 3))
+            .concluded(&web, Conclusion::TimedOut)
+            .settled(&a, current())
+            .end();
+        let page = show(&mut Names::default(), &events);
+        assert_eq!(page.out, "deployment.apps/web\nconfigmap/a\n");
+        assert_eq!(
+            page.err,
+            "configmap/b in shop failed: no\ndeployment.apps/web in shop timed out: Available: 1/3\n"
+        );
+    }
+
+    #[test]
+    fn a_look_prints_what_is_there_once() {
+        let (web, gone) = (deployment("web"), config_map("gone"));
+        let events = Script::new(Operation::Status, 2, 1)
+            .verdict(&web, available(1, 3))
+            .verdict(&web, available(3, 3))
+            .verdict(&gone, verdict(Status::NotFound, "Resource not found"))
+            .end();
+        assert_eq!(show(&mut Names::default(), &events).out, "deployment.apps/web\n");
+    }
+}

@@ -282,3 +282,71 @@ fn what_becomes_of_what_is_owned_is_said_in_kubectls_words_and_in_kapplys() {
         assert_eq!(cascade(line, none), Cascade::Foreground, "{line}");
     }
 }
+
+#[test]
+fn a_look_is_narrowed_in_kapplys_words() {
+    use kstatus::Status::{Current, Failed};
+    let status = |line: &str| match resolved(line, []).expect("valid").task {
+        Task::Status(status) => *status,
+        other => panic!("{other:?}"),
+    };
+    for program in ["s", "kapply"] {
+        let look = status(&format!("{program} status dir --namespaces a,b --statuses failed,Current"));
+        assert_eq!(
+            look.only,
+            Only { namespaces: vec!["a".into(), "b".into()], statuses: vec![Failed, Current] }
+        );
+        for flag in ["--inv-names", "--inventory-names"] {
+            let look = status(&format!("{program} status --inv-type remote {flag} shop"));
+            assert_eq!(look.subject.set.name.as_deref(), Some("shop"));
+            assert!(look.subject.input.is_empty(), "the set suffices");
+        }
+        assert_eq!(status(&format!("{program} status dir --inv-type=local")).subject.set.name, None);
+        for (flags, why) in [
+            ("--inv-type=remote", "every set"),
+            ("--inv-type=remote --inv-names a,b", "several sets"),
+            ("--inv-names a", "without --inv-type=remote"),
+        ] {
+            assert!(refused(&format!("{program} status {flags}"), []).contains(why), "{flags}");
+        }
+        for until in ["known", "current", "deleted", "forever"] {
+            status(&format!("{program} status dir --poll-until={until}"));
+        }
+        for form in ["events", "table", "json"] {
+            status(&format!("{program} status dir --output={form}"));
+        }
+        for wrong in ["--poll-until=soon", "--output=yaml", "--statuses=fine", "--inv-type=far"] {
+            let line = format!("{program} status dir {wrong}");
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let error = parse(&words).expect_err("refused").to_string();
+            let value = wrong.split_once('=').map_or("", |(_, value)| value);
+            assert!(error.contains(value), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_namespace_narrows_what_is_judged_of_a_dump() {
+    let only = |line: &str| match resolved(line, []).expect("valid").task {
+        Task::Local(local) => local.only,
+        other => panic!("{other:?}"),
+    };
+    assert!(only("s status --local -f x").is_all());
+    assert_eq!(only("s status --local -f x -n a").namespaces, ["a"]);
+    assert_eq!(only("s status --local -f x -n a --namespaces b").namespaces, ["b", "a"]);
+}
+
+#[test]
+fn every_variable_of_the_help_is_heeded() {
+    let help = args::definition(None).render_long_help().to_string();
+    let variables: Vec<&str> = help
+        .split(|c: char| !c.is_ascii_uppercase() && c != '_')
+        .filter(|word| word.starts_with("KUBESETTLE_"))
+        .collect();
+    assert_eq!(variables.len(), 18, "{variables:?}");
+    for variable in variables {
+        let env = [(variable, "\u{1}")];
+        let heeded = ["s apply -f x", "s destroy -f x"].iter().any(|line| resolved(line, env).is_err());
+        assert!(heeded, "{variable} is named in the help and read nowhere");
+    }
+}
