@@ -12,6 +12,7 @@ tests![
     a_saved_plan_is_refused_when_anything_has_moved,
     a_saved_plan_holds_no_secret_and_names_its_input,
     a_saved_plan_settles_its_flags,
+    a_saved_plan_of_a_part_of_a_kustomization_is_of_that_part,
     a_saved_plan_of_a_destroy_deletes,
     a_plan_that_would_fail_is_not_saved,
     an_object_that_appears_while_a_plan_is_carried_out_is_left_alone,
@@ -202,4 +203,19 @@ fn an_object_that_appears_while_a_plan_is_carried_out_is_left_alone() {
     lines.exits_with(1);
     assert_eq!(lines.failure("ConfigMap/late").0, "Replaced", "{lines:#}");
     assert_eq!(world.get("v1", "configmaps", "late")["data"], json!({ "other": "theirs" }));
+}
+
+fn a_saved_plan_of_a_part_of_a_kustomization_is_of_that_part() {
+    let (world, folder) = (World::new("overlay"), Folder::new(shared()));
+    let mut web = config_map("web");
+    web["metadata"]["labels"] = json!({ "app": "web" });
+    folder.script("kubectl", &format!("echo '{web}'\necho ---\necho '{}'\n", config_map("db")));
+    let file = folder.path().join("part.plan").to_str().unwrap().to_owned();
+    let settle = |words: &[&str]| world.settle(words).env("PATH", folder.arg());
+    settle(&["plan", "-k", "over/lay", "-l", "app=web", "--out", &file]).run().exits_with(0);
+    let done = settle(&["apply", &file, "-l", "app=db"]).run();
+    done.exits_with(2);
+    assert!(done.stderr.contains("--selector"), "{}", done.stderr);
+    assert_eq!(settle(&["apply", &file, "-o", "name"]).run().success(), "configmap/web\n");
+    assert!(world.get("v1", "configmaps", "db").is_null());
 }
