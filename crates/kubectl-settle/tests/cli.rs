@@ -124,20 +124,6 @@ fn a_cluster_that_does_not_answer_is_code_6_with_what_was_tried() {
     assert!(err(&output).contains("127.0.0.1:9"), "{}", err(&output));
 }
 
-#[test]
-fn a_reader_that_goes_away_is_no_news() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-settle"))
-        .args(["help", "events"])
-        .env_clear()
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("starts");
-    drop(child.stdout.take());
-    let output = child.wait_with_output().expect("ends");
-    assert_eq!((code(&output), err(&output)), (0, String::new()));
-}
-
 const DUMP: &str = r#"{"apiVersion":"v1","kind":"List","items":[
 {"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","namespace":"shop","uid":"d","generation":2},
  "spec":{"replicas":2},"status":{"observedGeneration":1}},
@@ -269,7 +255,7 @@ fn labels_that_no_object_has_are_refused_and_so_is_a_part_of_a_set() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_panic_and_no_news() {
+fn a_reader_that_goes_away_is_no_news() {
     let many: String = (0..2000)
         .map(|n| format!("---\n{{apiVersion: v1, kind: ConfigMap, metadata: {{name: m{n}}}}}\n"))
         .collect();
@@ -283,7 +269,7 @@ fn a_reader_that_goes_away_is_no_panic_and_no_news() {
         &["status", "--local", "-f", &input, "-o", "json"],
         &["status", "--local", "-f", &input, "-o", "events"],
         &["status", "--local", "-f", &input, "-o", "name"],
-        &["help"],
+        &["help", "events"],
         &["apply", "--help"],
         &["version"],
         &["completion", "bash"],
