@@ -9,6 +9,7 @@ mod linger;
 mod mutation;
 mod order;
 mod others;
+mod outside;
 mod recreate;
 mod rules;
 mod scene;

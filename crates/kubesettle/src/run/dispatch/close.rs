@@ -1,5 +1,7 @@
 //! Skips, conclusions, the end.
 
+use std::collections::HashSet;
+
 use kstatus::Verdict;
 
 use super::others::REPLACED;
@@ -113,13 +115,15 @@ impl Dispatcher {
     pub(super) async fn conclude_all(&mut self) -> bool {
         self.look_for_replaced().await;
         // Those that others wait for go first: what stands behind them is skipped for their sake.
-        let rank = |phase: Phase| match phase {
+        let outside: HashSet<usize> = self.external.values().flatten().copied().collect();
+        let rank = |node: usize| match self.nodes[node].phase() {
             Phase::Awaiting => 0,
             Phase::Resting(_) => 1,
+            _ if outside.contains(&node) => 1,
             _ => 2,
         };
         let mut order: Vec<usize> = (0..self.nodes.len()).collect();
-        order.sort_by_key(|node| rank(self.nodes[*node].phase()));
+        order.sort_by_key(|node| rank(*node));
         for node in order {
             if self.nodes[node].conclusion.is_some() {
                 continue;
@@ -131,8 +135,9 @@ impl Dispatcher {
             let conclusion = match self.nodes[node].phase() {
                 Phase::Awaiting => self.hopeless(node).unwrap_or(waiting),
                 _ => {
-                    if let Some(error) = self.nodes[node].error.take() {
-                        let (id, verdict) = (self.steps[node].id().clone(), not_done(&error));
+                    let failing = self.nodes[node].error.take().map(|error| not_done(&error));
+                    if let Some(verdict) = failing.or_else(|| self.awaits_outside(node)) {
+                        let id = self.steps[node].id().clone();
                         self.emit.tell(Body::Verdict { id, verdict }).await;
                     }
                     self.finish(node, Outcome::Cancelled).await;

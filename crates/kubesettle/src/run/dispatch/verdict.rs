@@ -113,22 +113,41 @@ impl Dispatcher {
             Status::Failed | Status::NotFound | Status::Unknown => false,
             Status::InProgress | Status::Terminating => return,
         };
+        if !met {
+            return self.stop_behind(target, &format!("{}: {}", verdict.status, verdict.message)).await;
+        }
+        for node in self.external.remove(&target).unwrap_or_default() {
+            if let Some(lane) = self.lane_of(node) {
+                let lane = &mut self.lanes[lane];
+                lane.schedule.meet(node - lane.first);
+            }
+        }
+    }
+
+    /// Why a node that waits for an object outside the set was not started.
+    pub(super) fn awaits_outside(&self, node: usize) -> Option<Verdict> {
+        let waits = |(target, nodes): (&usize, &Vec<usize>)| nodes.contains(&node).then_some(*target);
+        let target = self.external.iter().filter_map(waits).min()?;
+        let id = self.watcher.id(target)?;
+        let verdict = self.watcher.verdict(target);
+        let said = verdict.map(|verdict| format!(", {}: {}", verdict.status, verdict.message));
+        Some(Verdict::unknown(format!("not started: waits for {id:#}{}", said.unwrap_or_default())))
+    }
+
+    /// Skips what waits for an object outside the set that did not get there.
+    async fn stop_behind(&mut self, target: usize, reason: &str) {
         let id = self.watcher.id(target).cloned();
-        let reason = format!("{}: {}", verdict.status, verdict.message);
         for node in self.external.remove(&target).unwrap_or_default() {
             let Some(lane) = self.lane_of(node) else { continue };
-            let lane = &mut self.lanes[lane];
-            let (first, schedule) = (lane.first, &mut lane.schedule);
-            if met {
-                schedule.meet(node - first);
+            if self.nodes[node].conclusion.is_some() {
                 continue;
             }
-            let below = schedule.stop(node - first);
-            let skip =
-                Skip::Dependency { chain: id.iter().cloned().collect(), reason: reason.as_str().into() };
+            let lane = &mut self.lanes[lane];
+            let (first, below) = (lane.first, lane.schedule.stop(node - lane.first));
+            let skip = Skip::Dependency { chain: id.iter().cloned().collect(), reason: reason.into() };
             self.tell_fate(node, Fate::Skipped(Strategy::Apply));
             self.skip(node, skip).await;
-            self.skip_all(first, below, id.as_ref(), &reason).await;
+            self.skip_all(first, below, id.as_ref(), reason).await;
         }
     }
 }
