@@ -291,7 +291,11 @@ mod tests {
 
     #[test]
     fn an_interrupt_reaches_the_program() {
-        let running = spawn(sh("trap 'echo bye; exit 7' INT; echo up; while :; do sleep 0.05; done"), b"");
+        // Whoever starts the tests in the background has them ignore interrupts, and a shell inherits that.
+        let mut program = Command::new("env");
+        program.args(["--default-signal=INT", "sh", "-c"]);
+        program.arg("trap 'echo bye; exit 7' INT; echo up; while :; do sleep 0.05; done");
+        let running = spawn(program, b"");
         running.wait_for_output("up", Duration::from_secs(10));
         running.interrupt();
         let done = running.finish(Duration::from_secs(10));
