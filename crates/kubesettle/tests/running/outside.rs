@@ -44,6 +44,7 @@ async fn f05_an_object_outside_of_the_set_that_does_not_settle_in_time_is_named(
     scene.sandbox.create(web("never-ready"));
     let mut options = Scene::options();
     options.timeout = Some(Duration::from_secs(20));
+    options.reminder = Duration::from_secs(5);
     // It comes before the one that it waits for.
     let above = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: above, namespace: default, annotations: {config.kubernetes.io/depends-on: /namespaces/default/ConfigMap/a}}\n";
     let text = format!("{above}{}", behind("apps/namespaces/default/Deployment/web"));
@@ -60,6 +61,12 @@ async fn f05_an_object_outside_of_the_set_that_does_not_settle_in_time_is_named(
         last.starts_with("not started: waits for deployment.apps/web in default, InProgress: "),
         "{last}"
     );
+    let reminded = told.events.iter().find_map(|event| match &event.body {
+        Body::Waiting { awaited, .. } => awaited.iter().find(|awaited| awaited.id.name() == "a").cloned(),
+        _ => None,
+    });
+    let reminded = reminded.and_then(|awaited| awaited.verdict).map(|verdict| verdict.message);
+    assert_eq!(reminded.as_deref(), Some(&*last), "a reminder says it too");
     let Some(Outcome::Skipped(Skip::Dependency { chain, .. })) = told.outcome("above") else {
         panic!("{:?}", told.outcome("above"));
     };

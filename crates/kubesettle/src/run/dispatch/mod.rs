@@ -372,7 +372,7 @@ impl Dispatcher {
             .filter(|(_, node)| node.phase() != Phase::Over && node.conclusion.is_none())
             .map(|(index, node)| Awaited {
                 id: self.steps[index].id().clone(),
-                verdict: self.watcher.verdict(node.target).cloned(),
+                verdict: self.awaits_outside(index).or_else(|| self.watcher.verdict(node.target).cloned()),
                 since: node.awaited().map_or(Duration::ZERO, |since| since.elapsed()),
             })
             .collect();
