@@ -78,12 +78,20 @@ impl Rehearsal<'_> {
         cancel: &CancellationToken,
     ) -> Option<Stopping> {
         let first = lane.steps.start;
+        let missing = self.missing_outside(&lane);
         let mut schedule = Schedule::new(lane.graph, lane.action, |_| 0);
         for at in lane.steps {
             if let Decision::Skip { skip, .. } | Decision::Release { skip, .. } = &steps[at].decision {
                 tell(steps, at, Outcome::Skipped(skip.clone()), told, emit).await;
                 let reason = "it was skipped";
                 skip_all(steps, first, schedule.fail(at - first), reason, told, emit).await;
+            }
+        }
+        for (node, id) in missing {
+            if told[first + node].is_none() {
+                let skip = Skip::Dependency { chain: vec![id], reason: "it is not there".into() };
+                tell(steps, first + node, Outcome::Skipped(skip), told, emit).await;
+                skip_all(steps, first, schedule.fail(node), "it was skipped", told, emit).await;
             }
         }
         let left = told[..first].iter().position(|told| *told != Some(true)).filter(|_| lane.after_all);
@@ -126,6 +134,17 @@ impl Rehearsal<'_> {
                 false => schedule.reach(at - first, Milestone::Settled),
             }
         }
+    }
+
+    /// Objects outside the set that are not there, each with the node that depends on it.
+    fn missing_outside(&self, lane: &Lane) -> Vec<(usize, ObjectId)> {
+        let absent = |id: &ObjectId| {
+            let state = self.live.get(id).map(|live| &live.state);
+            matches!(state, Some(LiveState::Absent | LiveState::NotServed))
+        };
+        let outside = lane.graph.external().iter().filter(|_| lane.action == Action::Apply);
+        let missing = outside.filter(|dependency| absent(&dependency.id));
+        missing.map(|dependency| (dependency.node as usize, dependency.id.clone())).collect()
     }
 
     async fn answer(&self, step: &Step, coming: &Coming) -> Answer {

@@ -129,6 +129,26 @@ async fn an_object_outside_of_the_set_is_waited_for_and_never_written() {
     assert_eq!(ours.count(), 0);
 }
 
+#[tokio::test(start_paused = true)]
+async fn f05_a_dry_run_skips_what_depends_on_a_missing_object_outside_of_the_set() {
+    let scene = Scene::new();
+    let text = behind("/namespaces/default/ConfigMap/elsewhere");
+    for there in [false, true] {
+        let mut options = Scene::options();
+        options.dry_run = Some(kubesettle::event::DryRun::Server);
+        let told = scene.run(Operation::Apply, &text, options).await;
+        assert_eq!(told.outcome("free"), Some(&Outcome::Created));
+        if there {
+            assert_eq!(told.outcome("a"), Some(&Outcome::Created));
+            return;
+        }
+        assert_eq!(told.class(), Some(ExitClass::Failed));
+        assert_eq!(skipped(&told), ("configmap/elsewhere in default".into(), "it is not there".into()));
+        scene.sandbox.create(json!({"apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": "elsewhere", "namespace": "default"}}));
+    }
+}
+
 /// Each problem of a rehearsal is told, not the first alone.
 #[tokio::test(start_paused = true)]
 async fn one_refusal_does_not_end_a_dry_run() {
