@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Context, Error};
 
 /// Users without any right of their own, handed out one by one by [`crate::ControlPlane::user`].
-pub(crate) const LIMITED_USERS: usize = 200;
+pub(crate) const LIMITED_USERS: usize = 1000;
 
 /// The person's or test's user with every right.
 pub(crate) const ADMIN: &str = "admin";
