@@ -113,7 +113,11 @@ fn an_applyset_of_another_tool_is_refused() {
     let done = world.settle(&["apply", "--applyset=configmaps/c"]).input(stream(&[config_map("b")])).run();
     done.exits_with(5);
     assert!(done.stderr.contains("it is no ApplySet"), "{}", done.stderr);
-    world.settle(&["apply", "--applyset=nobodyskind/x"]).input(stream(&[config_map("b")])).run().exits_with(2);
+    world
+        .settle(&["apply", "--applyset=nobodyskind/x"])
+        .input(stream(&[config_map("b")]))
+        .run()
+        .exits_with(2);
     world.settle(&["apply", "--applyset=x", "--set=y"]).input(stream(&[config_map("b")])).run().exits_with(2);
 }
 

@@ -73,9 +73,7 @@ impl Dispatcher {
         };
         self.warn(node, WarningSource::Run, said).await;
     }
-}
 
-impl Dispatcher {
     /// What somebody made of an object since the plan was made, if that forbids to act on it now: between
     /// the two may lie the whole wait for others.
     pub(super) fn spared(&self, node: usize) -> Option<(Skip, Fate)> {
