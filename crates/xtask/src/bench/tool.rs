@@ -105,7 +105,7 @@ impl Tool {
         }
         if self == Self::Kubesettle && scenario.is_tracked() {
             // The files of a tracked set need not be there to destroy it.
-            command.args(["--set", &workload.mark, "-n", "default"]);
+            command.args(["--set", &workload.mark]);
         }
         Ok(Some(command))
     }
