@@ -19,7 +19,7 @@ use kubesettle::id::ObjectId;
 
 use super::columns::Columns;
 use super::style::{Palette, Tone};
-use super::text::{count, listing, one_line};
+use super::text::{count, lines, listing, one_line};
 use super::words::{self, Word};
 use super::{Page, Printer};
 use crate::duration;
@@ -258,7 +258,8 @@ impl Plain {
     fn end(&mut self, event: &Event, page: &mut Page) {
         let Body::End { class, message } = &event.body else { return };
         let Some(message) = message else { return };
-        let message = one_line(message);
+        // The first line is the sentence, those after it are what it is about.
+        let message = lines(message).collect::<Vec<_>>().join("\n  ");
         match class {
             // The driver told it when it happened.
             ExitClass::Interrupted => {}

@@ -256,3 +256,13 @@ fn text_from_the_cluster_cannot_forge_lines() {
     assert!(!text.contains('\u{1b}'));
     assert!(!text.lines().any(|line| line.starts_with("14:02:11  deployment.apps/web  shop  settled")));
 }
+
+#[test]
+fn what_a_refusal_lists_stands_on_lines_of_its_own() {
+    let message =
+        "the plan is stale\n  configmap/a was changed\n  configmap/b is gone\u{1b}[2J\nmake a new plan";
+    let text = plain(&Script::new(Operation::Apply, 2, 1).end_as(ExitClass::Refused, Some(message)));
+    let end =
+        "error: the plan is stale\n  configmap/a was changed\n  configmap/b is gone [2J\n  make a new plan\n";
+    assert!(text.ends_with(end), "{text}");
+}
