@@ -13,12 +13,12 @@ pub(super) fn of_parts(parts: &[&str]) -> [u8; 32] {
 }
 
 /// The digest of one text.
-pub(super) fn of(text: &str) -> [u8; 32] {
-    Sha256::digest(text.as_bytes()).into()
+pub(crate) fn of(text: impl AsRef<[u8]>) -> [u8; 32] {
+    Sha256::digest(text.as_ref()).into()
 }
 
 /// Lower-case hexadecimal.
-pub(super) fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes
         .iter()
         .flat_map(|byte| [byte >> 4, byte & 15])

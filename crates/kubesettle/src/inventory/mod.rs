@@ -25,7 +25,7 @@
 pub mod applyset;
 mod document;
 mod guard;
-mod hash;
+pub(crate) mod hash;
 mod key;
 mod layout;
 pub mod lease;

@@ -1,6 +1,6 @@
 //! Which entries of an inventory are deleted, which are kept, and which need no step at all.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::tracked::graph_of;
 use super::{Decision, Live, LiveState, Step};
@@ -31,13 +31,14 @@ pub(super) fn candidates(
     keep_all: bool,
 ) -> Candidates {
     let unknown = Live::default();
+    let undefined = lost_definitions(left, live);
     let (mut steps, mut objects) = (Vec::new(), Vec::new());
     let (mut settled, mut identical, mut notes, mut unseen) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for id in left {
         let found = live.get(id).unwrap_or(&unknown);
         let uid = match &found.state {
-            LiveState::NotServed if lost_its_definition(id, left, live) => {
+            LiveState::NotServed if undefined.contains(id.group()) => {
                 settled.push((id.clone(), Fate::Gone));
                 continue;
             }
@@ -110,15 +111,17 @@ fn keep(kept: &PruneSkip, uid: &str, marked: bool) -> Decision {
 /// The annotations that order objects.
 const ORDERING: [&str; 2] = [crate::manifest::DEPENDS_ON, crate::manifest::APPLY_TIME_MUTATION];
 
-/// The definition of its kind was in the set too and is gone: it went with it.
-fn lost_its_definition(id: &ObjectId, left: &[ObjectId], live: &HashMap<ObjectId, Live>) -> bool {
-    let definition = |other: &&ObjectId| {
-        other.group_kind().is("apiextensions.k8s.io", "CustomResourceDefinition")
-            && other.name().split_once('.').is_some_and(|(_, group)| group == id.group())
-    };
-    let mut definitions = left.iter().filter(definition).peekable();
-    let is_gone = |other: &ObjectId| live.get(other).is_some_and(|found| found.state == LiveState::Absent);
-    definitions.peek().is_some() && definitions.all(is_gone)
+/// Groups whose definitions were in the set too and are all gone: objects of theirs went with them.
+fn lost_definitions<'a>(left: &'a [ObjectId], live: &HashMap<ObjectId, Live>) -> HashSet<&'a str> {
+    let (mut gone, mut there) = (HashSet::new(), HashSet::new());
+    for id in left.iter().filter(|id| id.group_kind().is("apiextensions.k8s.io", "CustomResourceDefinition"))
+    {
+        let Some((_, group)) = id.name().split_once('.') else { continue };
+        let is_gone = live.get(id).is_some_and(|found| found.state == LiveState::Absent);
+        if is_gone { &mut gone } else { &mut there }.insert(group);
+    }
+    gone.retain(|group| !there.contains(group));
+    gone
 }
 
 /// As much of a live object as its order among the others needs.

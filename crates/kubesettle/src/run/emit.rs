@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use crate::error::ExitClass;
 use crate::event::{Body, Event, Summary, WarningSource, rule_warnings};
 use crate::id::ObjectId;
+use crate::watch::Gap;
 
 pub(super) struct Emitter {
     sender: mpsc::Sender<Event>,
@@ -55,6 +56,12 @@ impl Emitter {
     /// Tells what a person should know of the run as a whole.
     pub(super) async fn warn(&mut self, source: WarningSource, message: &str) {
         self.tell(Body::Warning { id: None, source, message: message.into() }).await;
+    }
+
+    /// Tells that a kind cannot be watched as it should.
+    pub(super) async fn gap(&mut self, gap: Gap) {
+        let Gap { kind, namespace, reason } = gap;
+        self.tell(Body::Gap { kind, namespace, reason }).await;
     }
 
     /// Tells the totals and the end. `class` is what the run knows beside the totals.

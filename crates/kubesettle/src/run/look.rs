@@ -81,10 +81,7 @@ impl Look {
                         synced = true;
                         self.watcher.explain_all().await?;
                     }
-                    Signal::Gap(gap) => {
-                        let (kind, namespace, reason) = (gap.kind, gap.namespace, gap.reason);
-                        self.emit.tell(Body::Gap { kind, namespace, reason }).await;
-                    }
+                    Signal::Gap(gap) => self.emit.gap(gap).await,
                     Signal::Verdicts(changed) if !once => {
                         for target in changed {
                             self.tell(target).await;

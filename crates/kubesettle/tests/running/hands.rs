@@ -1,13 +1,13 @@
 //! Objects that pass from hand to hand: between two sets, into a set and out of it again.
 
 use kubesettle::error::ExitClass;
-use kubesettle::event::{Body, Operation, Outcome, Skip};
+use kubesettle::event::{Operation, Outcome, Skip};
 use kubesettle::inventory::{InventoryPolicy, OWNING_INVENTORY, Wanted};
 use kubesettle::run::RunOptions;
 use sandbox::Sandbox;
 use serde_json::{Value, json};
 
-use crate::scene::{SET, Scene, Told, config_maps};
+use crate::scene::{SET, Scene, config_maps};
 
 fn behind(name: &str, on: &str) -> String {
     format!(
@@ -30,27 +30,6 @@ fn config_map(name: &str, annotations: Value) -> Value {
 
 fn key(scene: &Scene, name: &str) -> Value {
     scene.sandbox.get("configmaps", "default", name).unwrap_or_default()["data"]["key"].clone()
-}
-
-/// Runs, and acts once at the first verdict on `name`.
-async fn meanwhile(
-    scene: &Scene,
-    operation: Operation,
-    text: &str,
-    name: &str,
-    act: impl FnOnce(&Sandbox),
-) -> Told {
-    let mut run = scene.start(operation, text, Scene::tracked()).await.unwrap();
-    let (mut events, mut act) = (Vec::new(), Some(act));
-    while let Some(event) = run.next().await {
-        if matches!(&event.body, Body::Verdict { id, .. } if id.name() == name)
-            && let Some(act) = act.take()
-        {
-            act(&scene.sandbox);
-        }
-        events.push(event);
-    }
-    Told { events }
 }
 
 fn of_set(name: &str, policy: InventoryPolicy) -> RunOptions {
@@ -76,14 +55,15 @@ async fn what_somebody_claims_or_keeps_while_a_destroy_waits_is_spared() {
         scene.sandbox.edit("configmaps", "default", "above", |object| {
             object["metadata"]["finalizers"] = json!(["example.com/hold"]);
         });
-        let told = meanwhile(&scene, Operation::Destroy, "", "above", |sandbox| {
-            annotate(sandbox, "x", annotation, value);
-            sandbox.edit("configmaps", "default", "above", |object| {
-                object["metadata"]["finalizers"] = json!([])
-            });
-            sandbox.delete("configmaps", "default", "above");
-        })
-        .await;
+        let told = scene
+            .meanwhile(Operation::Destroy, "", Scene::tracked(), "above", |sandbox| {
+                annotate(sandbox, "x", annotation, value);
+                sandbox.edit("configmaps", "default", "above", |object| {
+                    object["metadata"]["finalizers"] = json!([])
+                });
+                sandbox.delete("configmaps", "default", "above");
+            })
+            .await;
         assert!(scene.sandbox.get("configmaps", "default", "x").is_some(), "{annotation}");
         let spared = match told.outcome("x") {
             Some(Outcome::Skipped(Skip::Refused { .. })) => annotation == OWNING_INVENTORY,
@@ -99,10 +79,11 @@ async fn what_somebody_claims_or_keeps_while_a_destroy_waits_is_spared() {
 async fn what_another_set_takes_while_an_apply_waits_stays_with_it() {
     let scene = Scene::new();
     let text = format!("{WEB}{}", behind("x", "apps/namespaces/default/Deployment/web"));
-    let told = meanwhile(&scene, Operation::Apply, &text, "web", |sandbox| {
-        sandbox.create(config_map("x", json!({(OWNING_INVENTORY): "another"})));
-    })
-    .await;
+    let told = scene
+        .meanwhile(Operation::Apply, &text, Scene::tracked(), "web", |sandbox| {
+            sandbox.create(config_map("x", json!({(OWNING_INVENTORY): "another"})));
+        })
+        .await;
     assert_eq!(told.class(), Some(ExitClass::Refused), "{}", told.message());
     let Some(Outcome::Skipped(Skip::Refused { hint, .. })) = told.outcome("x") else {
         panic!("{:?}", told.outcome("x"));
@@ -117,10 +98,11 @@ async fn what_another_set_takes_while_an_apply_waits_stays_with_it() {
 async fn what_nobodys_set_made_while_an_apply_waits_is_taken() {
     let scene = Scene::new();
     let text = format!("{WEB}{}", behind("x", "apps/namespaces/default/Deployment/web"));
-    let told = meanwhile(&scene, Operation::Apply, &text, "web", |sandbox| {
-        sandbox.create(config_map("x", json!({"made-by": "a-controller"})));
-    })
-    .await;
+    let told = scene
+        .meanwhile(Operation::Apply, &text, Scene::tracked(), "web", |sandbox| {
+            sandbox.create(config_map("x", json!({"made-by": "a-controller"})));
+        })
+        .await;
     assert!(!matches!(told.outcome("x"), Some(Outcome::Skipped(_))), "{:?}", told.outcome("x"));
 }
 

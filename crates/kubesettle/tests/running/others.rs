@@ -31,17 +31,7 @@ fn replace(sandbox: &Sandbox, resource: &str, name: &str) {
 async fn meanwhile(scene: &Scene, text: &str, name: &str, act: impl FnOnce(&Sandbox)) -> Told {
     let mut options = Scene::tracked();
     options.timeout = Some(Duration::from_secs(40));
-    let mut run = scene.start(Operation::Apply, text, options).await.unwrap();
-    let (mut events, mut act) = (Vec::new(), Some(act));
-    while let Some(event) = run.next().await {
-        if matches!(&event.body, Body::Verdict { id, .. } if id.name() == name)
-            && let Some(act) = act.take()
-        {
-            act(&scene.sandbox);
-        }
-        events.push(event);
-    }
-    Told { events }
+    scene.meanwhile(Operation::Apply, text, options, name, act).await
 }
 
 fn warnings(told: &Told, name: &str) -> Vec<String> {

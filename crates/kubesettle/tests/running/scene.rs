@@ -131,6 +131,28 @@ impl Scene {
         Told { events }
     }
 
+    /// Runs to the end, and acts once when the first verdict on `name` is told.
+    pub(crate) async fn meanwhile(
+        &self,
+        operation: Operation,
+        text: &str,
+        options: RunOptions,
+        name: &str,
+        act: impl FnOnce(&Sandbox),
+    ) -> Told {
+        let mut run = self.start(operation, text, options).await.unwrap();
+        let (mut events, mut act) = (Vec::new(), Some(act));
+        while let Some(event) = run.next().await {
+            if matches!(&event.body, Body::Verdict { id, .. } if id.name() == name)
+                && let Some(act) = act.take()
+            {
+                act(&self.sandbox);
+            }
+            events.push(event);
+        }
+        Told { events }
+    }
+
     pub(crate) async fn apply(&self, text: &str) -> Told {
         self.run(Operation::Apply, text, Self::tracked()).await
     }

@@ -10,14 +10,12 @@ mod moved;
 mod tests;
 
 use std::collections::{HashMap, HashSet};
-use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::{Decision, Live, LiveState, Plan, Step};
 use crate::id::{GroupKind, ObjectId};
-use crate::inventory::Inventory;
+use crate::inventory::{Inventory, hash};
 
 pub use moved::Moved;
 
@@ -170,7 +168,7 @@ impl SavedObject {
             action: step.action.as_str().into(),
             decision: decision(&step.decision),
             place: object.map(|object| object.place().to_string().into()),
-            manifest: object.map(|object| digest(object.json())),
+            manifest: object.map(|object| hash::hex(&hash::of(object.json())).into()),
             live: live.get(id).map_or(SavedState::Unknown, SavedState::of),
         }
     }
@@ -201,13 +199,4 @@ fn decision(decision: &Decision) -> Box<str> {
         Decision::Skip { skip, .. } => format!("skip: {skip}").into(),
         Decision::Release { skip, .. } => format!("release: {skip}").into(),
     }
-}
-
-fn digest(json: &[u8]) -> Box<str> {
-    let mut text = String::with_capacity(64);
-    for byte in Sha256::digest(json) {
-        // A String takes everything.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text.into()
 }

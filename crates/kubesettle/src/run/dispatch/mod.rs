@@ -270,10 +270,7 @@ impl Dispatcher {
                 Some((node, said)) = self.examinations.next() => self.examined(node, said).await,
                 signal = self.watcher.next() => match signal? {
                     Signal::Synced | Signal::Explained => {}
-                    Signal::Gap(gap) => {
-                        let (kind, namespace, reason) = (gap.kind, gap.namespace, gap.reason);
-                        self.emit.tell(Body::Gap { kind, namespace, reason }).await;
-                    }
+                    Signal::Gap(gap) => self.emit.gap(gap).await,
                     Signal::Verdicts(changed) => {
                         for target in changed {
                             self.verdict(target).await;

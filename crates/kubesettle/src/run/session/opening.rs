@@ -3,7 +3,7 @@
 use tokio::time::Instant;
 
 use crate::error::ExitClass;
-use crate::event::{Body, Operation, WarningSource};
+use crate::event::{Operation, WarningSource};
 use crate::id::ObjectId;
 use crate::inventory::lease::lease_object;
 use crate::manifest::Object;
@@ -58,10 +58,7 @@ impl Session {
                 () = until(enough) => {}
                 signal = watcher.next() => match signal? {
                     Signal::Synced => synced = Some(Instant::now()),
-                    Signal::Gap(gap) => {
-                        let (kind, namespace, reason) = (gap.kind, gap.namespace, gap.reason);
-                        emit.tell(Body::Gap { kind, namespace, reason }).await;
-                    }
+                    Signal::Gap(gap) => emit.gap(gap).await,
                     Signal::Verdicts(_) | Signal::Explained => {}
                 }
             }
