@@ -119,6 +119,11 @@ impl Cluster {
         &self.0.namespace
     }
 
+    /// True when long answers may come compressed.
+    pub(crate) fn compresses(&self) -> bool {
+        self.0.compression
+    }
+
     /// The server's URL, for people.
     pub fn server(&self) -> &str {
         &self.0.base

@@ -1,7 +1,7 @@
 //! What a list+watch loop does next, as a pure function of what happened.
 //!
 //! ```text
-//!            refused, no end bookmark
+//!       refused, no end bookmark, crowded
 //!   Stream ───────────────────────────► List ─► List … ─► Watch ─┐
 //!     │ ▲                                ▲                  │ ▲  │ clean end: resume
 //!     │ └──────── 410 (streaming works) ─┴── 410 ───────────┘ └──┘
@@ -86,6 +86,8 @@ pub(super) enum Why {
     Error(ApiError),
     /// The initial events did not end within the guard time.
     NoEndBookmark,
+    /// The initial events are so many that a list, which comes compressed, is the shorter way.
+    Crowded,
     /// Nothing came for longer than a server stays silent.
     Silent,
     /// The first event after a resumption was older than what it resumed from.
@@ -207,6 +209,11 @@ impl Machine {
             }
             Why::Error(error) => self.after_error(error, jitter),
             Why::NoEndBookmark => self.without_streaming(),
+            Why::Crowded => {
+                self.streaming = false;
+                self.forget();
+                (self.resume.clone(), Notes::default())
+            }
             Why::Silent => self.anew(ErrorClass::Unreachable, "the watch fell silent".into(), jitter),
             Why::WentBack => self.anew(ErrorClass::Protocol, "the server's data went back".into(), jitter),
             Why::Undecodable(what) => self.anew(ErrorClass::Protocol, what, jitter),
@@ -446,6 +453,18 @@ mod tests {
         let (step, notes) = machine.next(Outcome::Closed(outcome), 0.0);
         assert_eq!(step, Step::List { token: None, whole: false });
         assert!(notes.no_streaming);
+    }
+
+    #[test]
+    fn a_crowded_streaming_list_is_given_up_for_lists_at_once_and_stays_so_after_an_expiry() {
+        let mut machine = Machine::new(true);
+        let outcome = Closed { why: Why::Crowded, synced: false, version: None, lived: Duration::ZERO };
+        let (step, notes) = machine.next(Outcome::Closed(outcome), 0.0);
+        assert_eq!(step, Step::List { token: None, whole: false });
+        assert_eq!(notes, Notes::default(), "other scopes of the kind may hold few");
+        machine.next(Outcome::Page { next: None, version: "5".into() }, 0.0);
+        let (step, _) = machine.next(Outcome::Refused(error(ErrorClass::Expired)), 0.0);
+        assert_eq!(step, Step::List { token: None, whole: false });
     }
 
     #[test]

@@ -25,6 +25,7 @@
 mod hub;
 mod machine;
 mod outside;
+mod page_size;
 mod scope;
 mod store;
 mod stream;

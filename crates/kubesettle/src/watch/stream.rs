@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::machine::{Closed, Machine, Outcome, Step, Why, older};
+use super::page_size::PageSize;
 use super::wanted::{Filter, Interest, Keep, Owners, Sight};
 use super::wire::{self, Item, Line};
 use super::{Marks, jitter};
@@ -28,8 +29,9 @@ const SILENCE: Duration = Duration::from_secs(180);
 const PATIENCE: Duration = Duration::from_secs(30);
 /// So many lines in a row that cannot be decoded make the state doubtful.
 const UNDECODABLE_LIMIT: u32 = 3;
-/// Objects per page of a list.
-const PAGE: u32 = 500;
+/// A streaming list is never compressed. One that is longer than this is left for lists, which take a
+/// tenth of the bytes and more.
+const CROWDED: usize = 256 << 10;
 /// Changes handed to the hub at once.
 const BATCH: usize = 256;
 /// Pause between two rounds of single GETs, at first and at most.
@@ -118,12 +120,21 @@ struct Runner {
     undecodable: u32,
     /// The hub was told that contact is lost.
     out_of_touch: bool,
+    page: PageSize,
 }
 
 impl Runner {
     fn new(task: Loop) -> Self {
         let filter = Filter::new(task.interest.borrow().clone(), task.owners.clone());
-        Self { task, filter, changes: Vec::new(), version: None, undecodable: 0, out_of_touch: false }
+        Self {
+            task,
+            filter,
+            changes: Vec::new(),
+            version: None,
+            undecodable: 0,
+            out_of_touch: false,
+            page: PageSize::default(),
+        }
     }
 
     async fn run(&mut self, streaming: bool) -> Result<(), HubGone> {
@@ -183,7 +194,7 @@ impl Runner {
             self.refresh_interest();
             self.changes.push(Change::Begin);
         }
-        let limit = (!whole).then_some(PAGE);
+        let limit = (!whole).then(|| self.page.objects());
         let page = ListPage {
             limit,
             continue_token: token.as_deref(),
@@ -200,6 +211,7 @@ impl Runner {
             Ok(page) => page,
             Err(error) => return Ok(Outcome::Refused(ApiError::local(ErrorClass::Protocol, error.0))),
         };
+        self.page.measured(body.len(), page.len());
         for item in page.items() {
             match item {
                 Ok(item) => self.tell(&item, Sight::Listed),
@@ -216,6 +228,7 @@ impl Runner {
             self.synced();
             self.out_of_touch = false;
         }
+        drop(body);
         self.flush().await?;
         Ok(Outcome::Page { next, version })
     }
@@ -267,6 +280,8 @@ impl Runner {
         mut synced: bool,
     ) -> Result<Followed, HubGone> {
         let opened = Instant::now();
+        let may_be_crowded = !synced && self.task.cluster.compresses();
+        let (mut bytes, mut objects) = (0, 0);
         let mut resumed_from = if synced { self.version.clone() } else { None };
         let why = loop {
             let guard = if synced { SILENCE } else { INITIAL_EVENTS_GUARD };
@@ -289,6 +304,13 @@ impl Runner {
                 Ok(Ok(None)) => break Why::Clean,
                 Ok(Ok(Some(line))) => line,
             };
+            if may_be_crowded && !synced {
+                (bytes, objects) = (bytes + line.len(), objects + 1);
+                if bytes > CROWDED {
+                    self.page.measured(bytes, objects);
+                    break Why::Crowded;
+                }
+            }
             let decoded = wire::line(line, crate::cluster::status_error);
             if let Ok(Line::Added(item) | Line::Modified(item) | Line::Gone(item)) = &decoded
                 && resumed_from.take().is_some_and(|from| older(&item.version, &from))

@@ -206,6 +206,11 @@ pub(super) struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
+    /// How many items it has.
+    pub(super) fn len(&self) -> usize {
+        self.items.len()
+    }
+
     /// The items in order; one that cannot be decoded does not hide the others.
     pub(super) fn items(&self) -> impl Iterator<Item = Result<Item<'a>, Undecodable>> + '_ {
         self.items.iter().map(|raw| item(raw.get()))

@@ -31,6 +31,8 @@ struct Collection {
     count: usize,
     object: Line,
     followers: Vec<mpsc::UnboundedSender<Bytes>>,
+    /// What was told while nobody followed, for whoever watches from the version of a list.
+    missed: Vec<Bytes>,
     /// The end of the next list waits for this.
     held: Option<oneshot::Receiver<()>>,
 }
@@ -63,7 +65,13 @@ impl World {
     where
         F: Fn(usize) -> String + Send + Sync + 'static,
     {
-        let collection = Collection { count, object: Arc::new(object), followers: Vec::new(), held: None };
+        let collection = Collection {
+            count,
+            object: Arc::new(object),
+            followers: Vec::new(),
+            missed: Vec::new(),
+            held: None,
+        };
         self.collections.lock().unwrap().insert(plural, collection);
     }
 
@@ -71,8 +79,11 @@ impl World {
     pub(crate) fn tell(&self, plural: &str, event: &str, object: &str) {
         let line = Bytes::from(format!("{{\"type\":\"{event}\",\"object\":{object}}}\n"));
         let mut collections = self.collections.lock().unwrap();
-        let followers = &mut collections.get_mut(plural).unwrap().followers;
+        let Collection { followers, missed, .. } = collections.get_mut(plural).unwrap();
         followers.retain(|follower| follower.send(line.clone()).is_ok());
+        if followers.is_empty() {
+            missed.push(line);
+        }
     }
 
     /// Lets the next list of this collection tell everything but its end.
@@ -82,9 +93,12 @@ impl World {
         Gate(gate)
     }
 
-    /// What was asked of these collections so far: `watch pods`, `get pods`.
+    /// What was asked of these collections so far: `stream pods`, `list pods`, `watch pods`, `get pods`;
+    /// the pages of a list in a row as one.
     pub(crate) fn asked(&self) -> Vec<String> {
-        self.asked.lock().unwrap().clone()
+        let mut asked = self.asked.lock().unwrap().clone();
+        asked.dedup_by(|next, before| next == before && next.starts_with("list "));
+        asked
     }
 
     /// What these questions accepted as an answer.
@@ -101,25 +115,97 @@ impl World {
     }
 
     async fn answer(self, request: Request<Full<Bytes>>) -> Result<Response<Body>, Infallible> {
-        let path = request.uri().path();
-        let plural = path.split_once("/namespaces/n/").map(|(_, plural)| plural.to_owned());
-        let watches = request.uri().query().is_some_and(|query| query.contains("sendInitialEvents"));
+        let query = request.uri().query().unwrap_or_default();
+        let asked = |name: &str| {
+            let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+            pairs.filter(|(key, _)| *key == name).map(|(_, value)| value.parse::<usize>().unwrap_or(0)).next()
+        };
+        let plural = request.uri().path().split_once("/namespaces/n/").map(|(_, plural)| plural.to_owned());
         if let Some(plural) = plural {
-            let verb = if watches { "watch" } else { "get" };
+            let verb = match (asked("watch"), asked("sendInitialEvents"), asked("limit")) {
+                (Some(_), Some(_), _) => "stream",
+                (Some(_), None, _) => "watch",
+                (None, _, Some(_)) => "list",
+                (None, _, None) => "get",
+            };
             self.asked.lock().unwrap().push(format!("{verb} {plural}"));
             let accept = request.headers().get("accept").unwrap().to_str().unwrap().to_owned();
             self.accepts.lock().unwrap().push(accept);
             if let Some(collection) = self.collections.lock().unwrap().get_mut(&*plural) {
-                let (sender, events) = mpsc::unbounded_channel();
-                collection.followers.push(sender);
-                let (count, object) = (collection.count, collection.object.clone());
-                let held = collection.held.take();
-                let stream = Stream { next: 0, count, object, held, ended: false, events };
-                return Ok(Response::new(stream.boxed_unsync()));
+                let first = asked("continue").unwrap_or(0);
+                return Ok(Response::new(match asked("limit") {
+                    Some(limit) => collection.page(first, limit).boxed_unsync(),
+                    None => collection.stream(verb == "stream").boxed_unsync(),
+                }));
             }
         }
         let answer = self.sandbox.service().oneshot(request).await.unwrap();
         Ok(answer.map(|body| body.map_err(Into::into).boxed_unsync()))
+    }
+}
+
+impl Collection {
+    /// The next page of a list; its token is the number of the first object.
+    fn page(&mut self, first: usize, limit: usize) -> Page {
+        let end = self.count.min(first + limit);
+        let next = if end < self.count { format!(r#","continue":"{end}""#) } else { String::new() };
+        let held = if end < self.count { None } else { self.held.take() };
+        let object = self.object.clone();
+        let head = format!(r#"{{"metadata":{{"resourceVersion":"1000000"{next}}},"items":["#);
+        Page { first, next: first, end, object, held, head: Some(head), tail: Some("]}") }
+    }
+
+    /// The events from now on, after the objects themselves or from the version of the last list.
+    fn stream(&mut self, initial: bool) -> Stream {
+        let (sender, events) = mpsc::unbounded_channel();
+        let missed = std::mem::take(&mut self.missed);
+        if !initial {
+            missed.into_iter().for_each(|line| sender.send(line).unwrap());
+        }
+        self.followers.push(sender);
+        let (count, object) = (self.count, self.object.clone());
+        let (next, held) = if initial { (0, self.held.take()) } else { (count, None) };
+        Stream { next, count, object, held, ended: !initial, events }
+    }
+}
+
+/// A page of a list, made up as it is read.
+struct Page {
+    first: usize,
+    next: usize,
+    end: usize,
+    object: Line,
+    held: Option<oneshot::Receiver<()>>,
+    head: Option<String>,
+    tail: Option<&'static str>,
+}
+
+impl http_body::Body for Page {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        if let Some(head) = self.head.take() {
+            return Poll::Ready(Some(Ok(Frame::data(head.into()))));
+        }
+        if self.next < self.end {
+            let end = self.end.min(self.next + CHUNK);
+            let comma = |number| if number == self.first { "" } else { "," };
+            let items: String = (self.next..end)
+                .map(|number| format!("{}{}", comma(number), (self.object)(number)))
+                .collect();
+            self.next = end;
+            return Poll::Ready(Some(Ok(Frame::data(items.into()))));
+        }
+        if let Some(held) = &mut self.held {
+            let _ = std::task::ready!(Pin::new(held).poll(context));
+            self.held = None;
+        }
+        let end = self.tail.take();
+        Poll::Ready(end.map(|end| Ok(Frame::data(end.into()))))
     }
 }
 
