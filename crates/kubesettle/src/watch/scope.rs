@@ -141,11 +141,14 @@ pub(super) fn narrower(means: &Means, names: &Names) -> Vec<Covered> {
         Means::Watch(Scope::Cluster | Scope::Namespace(_)) => {
             names.iter().flat_map(|(namespace, names)| by_name(namespace, names)).collect()
         }
-        Means::Watch(Scope::Name { .. }) => {
-            names.iter().map(|(namespace, names)| polled(namespace, names)).collect()
-        }
+        Means::Watch(Scope::Name { .. }) => one_by_one(names),
         Means::Poll(_) => Vec::new(),
     }
+}
+
+/// What is left where a kind cannot be watched at all.
+pub(super) fn one_by_one(names: &Names) -> Vec<Covered> {
+    names.iter().map(|(namespace, names)| polled(namespace, names)).collect()
 }
 
 fn by_name(namespace: &Arc<str>, names: &[Arc<str>]) -> Vec<Covered> {

@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep, timeout};
 use super::machine::{Closed, Machine, Outcome, Step, Why, older};
 use super::page_size::PageSize;
 use super::wanted::{Filter, Interest, Keep, Owners, Sight};
-use super::wire::{self, Item, Line};
+use super::wire::{self, Item, Line, Undecodable};
 use super::{Marks, jitter};
 use crate::cluster::{Cluster, Content, Lines, ListPage, Resource, Scope, WatchStart};
 use crate::error::{ApiError, ErrorClass};
@@ -34,6 +34,8 @@ const UNDECODABLE_LIMIT: u32 = 3;
 const CROWDED: usize = 256 << 10;
 /// Changes handed to the hub at once.
 const BATCH: usize = 256;
+/// What an object says to be whose metadata alone was sent.
+const PARTIAL: &str = "PartialObjectMetadata";
 /// Pause between two rounds of single GETs, at first and at most.
 const POLL: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(30));
 
@@ -60,6 +62,10 @@ pub(super) enum Change {
     Gap(ApiError),
     /// Contact is good, and nothing was missed.
     Contact,
+    /// The object of this name is there, and nobody can tell its state.
+    Unreadable { namespace: Box<str>, name: Box<str>, why: Box<str> },
+    /// The server sent what it should not, and it was passed over: how often, and what it was.
+    PassedOver(Box<str>),
     /// This server does not do streaming lists for this kind.
     NoStreaming,
     /// The loop is over.
@@ -117,7 +123,10 @@ struct Runner {
     filter: Filter,
     changes: Vec<Change>,
     version: Option<Box<str>>,
+    /// How many lines in a row.
     undecodable: u32,
+    /// How much of what the server sent was passed over so far.
+    passed_over: u32,
     /// The hub was told that contact is lost.
     out_of_touch: bool,
     page: PageSize,
@@ -132,6 +141,7 @@ impl Runner {
             changes: Vec::new(),
             version: None,
             undecodable: 0,
+            passed_over: 0,
             out_of_touch: false,
             page: PageSize::default(),
         }
@@ -209,13 +219,13 @@ impl Runner {
         };
         let page = match wire::page(&body) {
             Ok(page) => page,
-            Err(error) => return Ok(Outcome::Refused(ApiError::local(ErrorClass::Protocol, error.0))),
+            Err(error) => return Ok(Outcome::Refused(ApiError::local(ErrorClass::Protocol, error.what))),
         };
         self.page.measured(body.len(), page.len());
         for item in page.items() {
             match item {
                 Ok(item) => self.tell(&item, Sight::Listed),
-                Err(error) => tracing::warn!(error = error.0, "an item of a list was left out"),
+                Err(error) => self.unreadable(&error),
             }
             if self.changes.len() >= BATCH {
                 self.flush().await?;
@@ -241,7 +251,7 @@ impl Runner {
         let answer = patiently(task, &mut self.out_of_touch, asked).await?;
         Ok(match answer.map(|body| wire::page(&body).map(|page| page.version.into_owned())) {
             Ok(Ok(version)) => Outcome::Version(version),
-            Ok(Err(error)) => Outcome::Refused(ApiError::local(ErrorClass::Protocol, error.0)),
+            Ok(Err(error)) => Outcome::Refused(ApiError::local(ErrorClass::Protocol, error.what)),
             Err(error) => Outcome::Refused(error),
         })
     }
@@ -333,11 +343,11 @@ impl Runner {
                 }
                 Ok(Line::Error(error)) => break Why::Error(error),
                 Err(error) => {
-                    tracing::warn!(error = error.0, "a watch event was left out");
+                    self.unreadable(&error);
                     self.undecodable += 1;
                     if self.undecodable >= UNDECODABLE_LIMIT {
                         self.undecodable = 0;
-                        break Why::Undecodable(error.0);
+                        break Why::Undecodable(error.what);
                     }
                 }
             }
@@ -363,9 +373,9 @@ impl Runner {
     }
 
     fn tell(&mut self, item: &Item<'_>, sight: Sight) {
-        if !in_scope(&self.task.scope, item) {
-            tracing::warn!(namespace = &*item.namespace, "the server sent an object of another scope");
-            return;
+        if !self.was_asked_for(&item.kind, &item.namespace, &item.name) {
+            let (kind, namespace, name) = (&item.kind, &item.namespace, &item.name);
+            return self.pass_over(&format!("{kind} {namespace}/{name}, which was not asked for"));
         }
         let uid = item.uid;
         let owner = match self.filter.keep(item, sight) {
@@ -403,7 +413,39 @@ impl Runner {
                 self.changes.extend(marks(item).map(Change::Marks));
                 self.changes.push(Change::Upsert(Arc::new(digest)));
             }
-            Err(error) => tracing::warn!(%error, "an object was left out"),
+            Err(error) => {
+                let who = Some((item.namespace.to_string(), item.name.to_string()));
+                self.unreadable(&Undecodable { what: error.to_string(), who });
+            }
+        }
+    }
+
+    /// Of this kind, and in the scope of this loop.
+    fn was_asked_for(&self, kind: &str, namespace: &str, name: &str) -> bool {
+        let kinds = ["", PARTIAL, self.task.resource.kind()];
+        kinds.contains(&kind) && in_scope(&self.task.scope, namespace, name)
+    }
+
+    /// Counts what cannot be read; of a wanted object it says that nobody can tell.
+    fn unreadable(&mut self, error: &Undecodable) {
+        let Some((namespace, name)) = &error.who else { return self.pass_over(&error.what) };
+        if self.filter.interest().named(namespace, name) && in_scope(&self.task.scope, namespace, name) {
+            let (namespace, name) = (namespace.as_str().into(), name.as_str().into());
+            let why = format!("what the server says of it cannot be read: {}", error.what).into();
+            self.changes.push(Change::Unreadable { namespace, name, why });
+        }
+        self.pass_over(&format!("{namespace}/{name}: {}", error.what));
+    }
+
+    /// Says it the first time, the tenth, the hundredth and so on.
+    fn pass_over(&mut self, what: &str) {
+        self.passed_over = self.passed_over.saturating_add(1);
+        let count = self.passed_over;
+        tracing::debug!(count, what, "passed over");
+        if 10_u32.pow(count.ilog10()) == count {
+            let times = if count == 1 { String::new() } else { format!(" ({count} times so far)") };
+            let said = format!("what the server sent was passed over{times}: {what}");
+            self.changes.push(Change::PassedOver(said.into()));
         }
     }
 
@@ -434,14 +476,17 @@ impl Runner {
                 let task = &self.task;
                 match task.cluster.get(&task.resource, &namespace, &name, task.content).await {
                     Ok(None) => changed |= seen.remove(&name).is_some(),
-                    Ok(Some(body)) => {
-                        let decoded = std::str::from_utf8(&body).ok().and_then(|json| wire::item(json).ok());
-                        if let Some(item) = decoded {
+                    Ok(Some(body)) => match wire::item(&String::from_utf8_lossy(&body)) {
+                        Ok(item) => {
                             changed |= seen.insert(name, item.version.clone().into_owned()).as_deref()
                                 != Some(&*item.version);
                             self.tell(&item, Sight::Listed);
                         }
-                    }
+                        Err(Undecodable { what, .. }) => {
+                            let who = Some((namespace.into_string(), name.into_string()));
+                            self.unreadable(&Undecodable { what, who });
+                        }
+                    },
                     Err(error) => {
                         failed = Some(error);
                         break;
@@ -500,10 +545,10 @@ fn marks(item: &Item<'_>) -> Option<Box<Marks>> {
     (marks != Marks::default()).then(|| Box::new(marks))
 }
 
-fn in_scope(scope: &Scope, item: &Item<'_>) -> bool {
+fn in_scope(scope: &Scope, namespace: &str, name: &str) -> bool {
     match scope {
         Scope::Cluster => true,
-        Scope::Namespace(namespace) => *item.namespace == **namespace,
-        Scope::Name { namespace, name } => *item.namespace == **namespace && *item.name == **name,
+        Scope::Namespace(wanted) => *namespace == **wanted,
+        Scope::Name { namespace: wanted, name: only } => *namespace == **wanted && *name == **only,
     }
 }

@@ -10,6 +10,7 @@ use std::marker::PhantomData;
 use kstatus::Uid;
 use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
+use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use crate::error::ApiError;
@@ -45,6 +46,8 @@ pub(super) struct Item<'a> {
     pub controller: Option<Controller<'a>>,
     pub annotations: Annotations<'a>,
     pub labels: Labels<'a>,
+    /// What it says that it is; empty in lists, and `PartialObjectMetadata` where no more was asked for.
+    pub kind: Cow<'a, str>,
     /// The whole object.
     pub json: &'a str,
 }
@@ -80,9 +83,13 @@ pub(super) struct Annotations<'a> {
     pub mutation: Option<Cow<'a, str>>,
 }
 
-/// A line or an item that is not what the API promises.
+/// Something that is not what the API promises.
 #[derive(Debug)]
-pub(super) struct Undecodable(pub String);
+pub(super) struct Undecodable {
+    pub what: String,
+    /// Namespace and name of the object, where those can be read.
+    pub who: Option<(String, String)>,
+}
 
 #[derive(Deserialize)]
 struct RawLine<'a> {
@@ -156,7 +163,22 @@ impl<'de: 'a, 'a> Visitor<'de> for OwnersVisitor<'a> {
 #[derive(Deserialize)]
 struct Object<'a> {
     #[serde(default, borrow)]
+    kind: Cow<'a, str>,
+    #[serde(default, borrow)]
     metadata: Meta<'a>,
+}
+
+/// The least that can be read of an object.
+#[derive(Deserialize)]
+struct Named {
+    metadata: NamedMeta,
+}
+
+#[derive(Deserialize)]
+struct NamedMeta {
+    name: String,
+    #[serde(default)]
+    namespace: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -238,7 +260,10 @@ pub(super) fn line<'a>(
             })
         }
         "ERROR" => Ok(Line::Error(error_of(json.as_bytes()))),
-        other => Err(Undecodable(format!("unknown watch event type {other:?}"))),
+        other => {
+            let what = format!("unknown watch event type {:?}", other.chars().take(40).collect::<String>());
+            Err(Undecodable { what, who: named(json) })
+        }
     }
 }
 
@@ -254,11 +279,12 @@ pub(super) fn page(bytes: &[u8]) -> Result<Page<'_>, Undecodable> {
 
 /// Decodes the metadata of one object.
 pub(super) fn item(json: &str) -> Result<Item<'_>, Undecodable> {
-    let object: Object<'_> =
-        serde_json::from_str(json).map_err(|error| undecodable(json.as_bytes(), &error))?;
+    let object: Object<'_> = serde_json::from_str(json)
+        .map_err(|error| Undecodable { who: named(json), ..undecodable(json.as_bytes(), &error) })?;
     let meta = object.metadata;
     if meta.name.is_empty() || meta.uid.is_empty() {
-        return Err(Undecodable(String::from("an object without name or uid")));
+        let what = String::from("an object without name or uid");
+        return Err(Undecodable { what, who: named(json) });
     }
     let controller = meta
         .owners
@@ -272,13 +298,27 @@ pub(super) fn item(json: &str) -> Result<Item<'_>, Undecodable> {
         controller,
         annotations: meta.annotations.unwrap_or_default(),
         labels: meta.labels.unwrap_or_default(),
+        kind: object.kind,
         json,
     })
 }
 
 /// Says what is wrong without repeating the bytes: they may hold a Secret.
 fn undecodable(bytes: &[u8], error: &serde_json::Error) -> Undecodable {
-    Undecodable(format!("{} bytes that are no watch event: {error}", bytes.len()))
+    let column = error.column();
+    let what = match error.classify() {
+        // Its words would repeat the value.
+        Category::Data => format!("a field of another type than the API's, at byte {column}"),
+        Category::Io | Category::Syntax | Category::Eof => {
+            format!("{} bytes that are no JSON: {error}", bytes.len())
+        }
+    };
+    Undecodable { what, who: None }
+}
+
+fn named(json: &str) -> Option<(String, String)> {
+    let Named { metadata } = serde_json::from_str(json).ok()?;
+    Some((metadata.namespace.unwrap_or_default(), metadata.name))
 }
 
 #[cfg(test)]
@@ -331,9 +371,10 @@ mod tests {
     #[test]
     fn what_cannot_be_decoded_is_named_without_its_content() {
         let error = line(br#"{"type":"ADDED","object":{"data":"hunter2""#, |_| unreachable!()).unwrap_err();
-        assert!(!error.0.contains("hunter2"), "{}", error.0);
+        assert!(!error.what.contains("hunter2"), "{}", error.what);
         assert!(line(br#"{"type":"WHAT","object":{}}"#, |_| unreachable!()).is_err());
-        assert!(item(r#"{"metadata":{"name":"x"}}"#).is_err());
+        let error = item(r#"{"metadata":{"name":"x","namespace":"n"}}"#).unwrap_err();
+        assert_eq!(error.who, Some(("n".to_owned(), "x".to_owned())), "an object without uid");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 mod events;
 mod faults;
+mod odd;
 mod presence;
 mod rights;
 mod schedules;

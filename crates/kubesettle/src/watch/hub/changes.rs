@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use kstatus::Digest;
 
-use crate::error::ApiError;
+use crate::error::{ApiError, ErrorClass};
 use crate::id::{GroupKind, ObjectId};
+use crate::watch::machine::older;
 use crate::watch::stream::{Batch, Change};
 use crate::watch::{Gap, Marks};
 
@@ -32,7 +33,9 @@ impl Task {
                     if key.synced > 0 && !listed {
                         key.version = key.version.max(number(digest.resource_version()));
                     }
-                    self.identify(id, kind, &digest, marks.take());
+                    if !self.identify(id, kind, &digest, marks.take(), listed) {
+                        continue;
+                    }
                     if self.store.upsert(id, epoch, digest.clone(), listed) {
                         self.adopt(id, &digest);
                         self.touch(&digest);
@@ -62,6 +65,14 @@ impl Task {
                         self.mark_key(id);
                     }
                 }
+                Change::Unreadable { namespace, name, why } => {
+                    let target = ObjectId::new(key.name.kind.clone(), &namespace, &name);
+                    self.cannot_be_read(id, &target, why);
+                }
+                Change::PassedOver(reason) => {
+                    let (kind, namespace) = (key.name.kind.clone(), namespace_of(&key.name.means));
+                    self.tell_gap(id, &Gap { kind, namespace, reason });
+                }
                 Change::NoStreaming => {
                     self.no_streaming.insert(key.name.kind.clone());
                 }
@@ -70,22 +81,31 @@ impl Task {
         }
     }
 
-    /// Notes which life of a target this object is.
+    /// Notes which life of a target this object is; false for one that was followed by the one that is
+    /// known, when a server repeats what it has told.
     pub(super) fn identify(
         &mut self,
         key: u32,
         kind: GroupKind,
-        digest: &kstatus::Digest,
+        digest: &Digest,
         marks: Option<Arc<Marks>>,
-    ) {
-        let Some(uid) = digest.uid() else { return };
+        listed: bool,
+    ) -> bool {
+        let Some(uid) = digest.uid() else { return true };
         let target = ObjectId::new(kind, digest.namespace().unwrap_or_default(), digest.name());
         let Some(watched) = self.targets.get_mut(&target).filter(|watched| watched.key == Some(key)) else {
-            return;
+            return true;
         };
+        if let Some(known) = watched.uid.filter(|known| *known != uid && !listed) {
+            let known = self.store.get(known).or(watched.last.as_ref());
+            if known.is_some_and(|known| was_before(digest, known)) {
+                return false;
+            }
+        }
         if watched.marks != marks {
             watched.marks = marks;
         }
+        watched.doubt = None;
         // While it is being deleted an object says nothing else any more.
         if !digest.deleting() {
             watched.last = None;
@@ -105,6 +125,33 @@ impl Task {
                 self.own(uid);
             }
         }
+        true
+    }
+
+    /// There is such an object, and no more is known.
+    fn cannot_be_read(&mut self, key: u32, target: &ObjectId, why: Box<str>) {
+        let Some(epoch) = self.keys.get(&key).map(|key| key.epoch) else { return };
+        let Some(watched) = self.targets.get_mut(target).filter(|watched| watched.key == Some(key)) else {
+            return;
+        };
+        watched.doubt = Some(Arc::new(ApiError::local(ErrorClass::Protocol, why)));
+        self.unreadable.insert(target.clone(), epoch);
+        self.mark(target);
+    }
+
+    /// Ends the doubts that the whole state, as it has just been told, did not confirm.
+    fn end_doubts(&mut self, key: u32, epoch: u32) {
+        let targets = &mut self.targets;
+        self.unreadable.retain(|target, seen| {
+            let Some(watched) = targets.get_mut(target).filter(|watched| watched.doubt.is_some()) else {
+                return false;
+            };
+            let ended = watched.key == Some(key) && *seen != epoch;
+            if ended {
+                watched.doubt = None;
+            }
+            !ended
+        });
     }
 
     pub(super) fn synced(&mut self, id: u32, serial: u64) {
@@ -117,6 +164,8 @@ impl Task {
         }
         let Some(key) = self.keys.get(&id) else { return };
         let epoch = key.epoch;
+        self.refused.remove(&key.name.kind);
+        self.end_doubts(id, epoch);
         self.notes.sweep(id, epoch);
         for digest in self.store.sweep(id, epoch) {
             self.touch(&digest);
@@ -148,7 +197,7 @@ impl Task {
         for digest in self.store.of_key(id) {
             let target = ObjectId::new(kind.clone(), digest.namespace().unwrap_or_default(), digest.name());
             let marks = self.targets.get(&target).and_then(|watched| watched.marks.clone());
-            self.identify(id, kind.clone(), &digest, marks);
+            self.identify(id, kind.clone(), &digest, marks, true);
         }
     }
 
@@ -160,5 +209,13 @@ impl Task {
                 watched.last.get_or_insert_with(|| digest.clone());
             }
         }
+    }
+}
+
+/// By the time of creation, which has no more than seconds, and then by the version.
+fn was_before(one: &Digest, other: &Digest) -> bool {
+    match (one.created(), other.created()) {
+        (Some(one), Some(other)) if one != other => one < other,
+        _ => older(one.resource_version(), other.resource_version()),
     }
 }

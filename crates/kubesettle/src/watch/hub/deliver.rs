@@ -88,6 +88,9 @@ impl Task {
         if let Some(error) = &key.stopped {
             return Presence::Unknown(error.clone());
         }
+        if let Some(doubt) = &watched.doubt {
+            return Presence::Unknown(doubt.clone());
+        }
         match watched.uid.and_then(|uid| self.store.get(uid)) {
             Some(digest) => Presence::Present(digest.clone()),
             None if key.synced >= watched.serial => {

@@ -35,6 +35,11 @@ impl Task {
                 .resource(&kind, version.as_deref())
                 .or_else(|| self.cluster.resource(&kind, None));
             match served {
+                Some(resource) if !resource.verbs().has("watch") => {
+                    for (means, names) in scope::one_by_one(&names_of(&targets)) {
+                        self.assign(&resource, means, &names);
+                    }
+                }
                 Some(resource) => {
                     let open = self.open_means(&kind, resource.version());
                     for (means, names) in scope::choose(&names_of(&targets), width, &open) {

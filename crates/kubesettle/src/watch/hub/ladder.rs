@@ -42,7 +42,9 @@ impl Task {
             .filter(|(_, w)| w.key == Some(id))
             .map(|(target, _)| target.clone())
             .collect();
-        if error.class == ErrorClass::NotServed {
+        // The kind is served, and this cannot be done with it.
+        let not_offered = error.status == Some(405);
+        if error.class == ErrorClass::NotServed && !not_offered {
             // One server of several may be behind the others: discovery has the last word. What was
             // absent stays so whichever it is.
             let error = Arc::new(error);
@@ -58,12 +60,15 @@ impl Task {
             }
             self.go_on(id);
             self.close(id);
-            self.probe.get_or_insert((Instant::now() + PROBE.0, PROBE.0));
+            let pause = self.refused.get(&name.kind).map_or(PROBE.0, |pause| (*pause * 2).min(PROBE.1));
+            self.refused.insert(name.kind, pause);
+            self.probe.get_or_insert((Instant::now() + pause, pause));
             self.check_sync();
             return;
         }
         let narrower = match error.class {
             ErrorClass::Forbidden => scope::narrower(&name.means, &names_of(&targets)),
+            _ if not_offered && name.means.width() > 0 => scope::one_by_one(&names_of(&targets)),
             _ => Vec::new(),
         };
         let next = match narrower.first() {

@@ -107,7 +107,8 @@ struct Watched {
     key: Option<u32>,
     /// The serial of the key's interest from which on it covers this target.
     serial: u64,
-    /// Its kind was answered with "not served", and discovery has not confirmed it yet.
+    /// Its kind was answered with "not served", and discovery has not confirmed it yet; or it cannot be
+    /// read.
     doubt: Option<Arc<ApiError>>,
     uid: Option<Uid>,
     marks: Option<Arc<Marks>>,
@@ -190,6 +191,8 @@ pub(super) struct Task {
     targets: HashMap<ObjectId, Box<Watched>>,
     /// Which target an object is.
     target_of: Lives,
+    /// Targets that are there and cannot be read, and the epoch of their key in which that was seen.
+    unreadable: HashMap<ObjectId, u32>,
     subscribers: HashMap<u32, Subscriber>,
     store: Store,
     notes: Notes,
@@ -206,6 +209,8 @@ pub(super) struct Task {
     again: HashMap<u32, Instant>,
     probe: Option<(Instant, Duration)>,
     probing: bool,
+    /// Kinds that discovery names and that were answered with "not served", and the pause after it.
+    refused: HashMap<GroupKind, Duration>,
 }
 
 impl Task {
@@ -224,6 +229,7 @@ impl Task {
             next_id: 0,
             targets: HashMap::new(),
             target_of: Lives::default(),
+            unreadable: HashMap::new(),
             subscribers: HashMap::new(),
             store: Store::default(),
             notes: Notes::default(),
@@ -236,6 +242,7 @@ impl Task {
             again: HashMap::new(),
             probe: None,
             probing: false,
+            refused: HashMap::new(),
         }
     }
 
