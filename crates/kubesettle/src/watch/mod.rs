@@ -27,6 +27,7 @@ mod machine;
 mod outside;
 mod page_size;
 mod scope;
+mod slab;
 mod store;
 mod stream;
 mod wanted;

@@ -2,11 +2,19 @@
 //!
 //! A relist marks a new epoch and sweeps what was not seen in it: there is never a second store, and
 //! deletions that happened out of sight fall out like any other.
+//!
+//! Each object stands once, in a numbered place; the tables hold numbers, and what a key shows or an
+//! owner has is a chain through the places.
 
 use std::collections::{BTreeSet, HashMap};
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use kstatus::{Digest, Uid};
+
+use super::slab::{Place, Slab};
 
 /// Deeper than any chain of owners that controllers make.
 const DEPTH: usize = 6;
@@ -14,13 +22,47 @@ const DEPTH: usize = 6;
 #[derive(Debug)]
 struct Stored {
     digest: Arc<Digest>,
+    key: u32,
     epoch: u32,
+    of_key: Links,
+    /// Among what its owner generated; without neighbours while another state stands for the object.
+    of_owner: Links,
+}
+
+/// The neighbours in a chain.
+#[derive(Debug, Default, Clone, Copy)]
+struct Links {
+    before: Option<Place>,
+    after: Option<Place>,
+}
+
+/// Which chain.
+#[derive(Debug, Clone, Copy)]
+enum Chain {
+    Key,
+    Owner,
+}
+
+impl Stored {
+    fn links(&self, chain: Chain) -> Links {
+        match chain {
+            Chain::Key => self.of_key,
+            Chain::Owner => self.of_owner,
+        }
+    }
+
+    fn links_mut(&mut self, chain: Chain) -> &mut Links {
+        match chain {
+            Chain::Key => &mut self.of_key,
+            Chain::Owner => &mut self.of_owner,
+        }
+    }
 }
 
 /// What one key shows.
 #[derive(Debug, Default)]
 struct Shown {
-    objects: HashMap<Uid, Stored>,
+    first: Option<Place>,
     /// Objects of others that something of ours may turn out to own: owner and object. A tree has the
     /// least room to spare of what finds all of one owner.
     strangers: BTreeSet<(Uid, Uid)>,
@@ -30,9 +72,14 @@ struct Shown {
 #[derive(Debug, Default)]
 pub(super) struct Store {
     keys: HashMap<u32, Shown>,
-    /// A key that holds the uid; the same object may be seen through several.
-    by_uid: HashMap<Uid, u32>,
-    children: HashMap<Uid, Vec<Uid>>,
+    objects: Slab<Stored>,
+    /// The state that stands for an object: of those of several keys one that no other is newer than.
+    by_uid: HashTable<Place>,
+    /// The other states of objects that are seen through several keys.
+    more: HashMap<Uid, Vec<Place>>,
+    /// The first of what an owner generated.
+    by_owner: HashTable<Place>,
+    hasher: RandomState,
 }
 
 impl Store {
@@ -40,59 +87,83 @@ impl Store {
     /// comes from a list, which a server answers with what is so now, also after its data went back.
     pub(super) fn upsert(&mut self, key: u32, epoch: u32, digest: Arc<Digest>, listed: bool) -> bool {
         let Some(uid) = digest.uid() else { return false };
-        let Shown { objects, strangers } = self.keys.entry(key).or_default();
-        if let Some(stored) = objects.get_mut(&uid) {
+        let place = self.place_of(key, uid);
+        if let Some(stored) = place.and_then(|place| self.objects.get_mut(place)) {
             stored.epoch = epoch;
             if !listed && older(&digest, &stored.digest) {
                 return false;
             }
         }
-        let owner = digest.controller();
-        if let Some(owner) = owner {
-            strangers.remove(&(owner, uid));
+        if let Some(owner) = digest.controller() {
+            self.remove_stranger(key, owner, uid);
         }
-        let before =
-            objects.insert(uid, Stored { digest, epoch }).and_then(|before| before.digest.controller());
-        self.by_uid.insert(uid, key);
-        if before != owner {
-            self.unlink(uid, before);
+        let front = self.front(uid);
+        let stays = match front.and_then(|front| self.objects.get(front)) {
+            Some(of) if front == place => of.digest.controller() == digest.controller(),
+            // Streams are not in step: what one tells late is no news.
+            Some(of) => older(&digest, &of.digest),
+            None => false,
+        };
+        if !stays {
+            front.into_iter().for_each(|front| self.leave_owner(front));
         }
-        if let Some(owner) = owner {
-            let siblings = self.children.entry(owner).or_default();
-            if !siblings.contains(&uid) {
-                siblings.push(uid);
+        let place = match place {
+            Some(place) => {
+                if let Some(stored) = self.objects.get_mut(place) {
+                    stored.digest = digest;
+                }
+                place
             }
+            None => {
+                let place = self.put(key, epoch, digest);
+                if stays {
+                    self.more.entry(uid).or_default().push(place);
+                }
+                place
+            }
+        };
+        if !stays {
+            self.set_front(uid, place);
+            self.join_owner(place);
         }
         true
     }
 
     /// Forgets the object and returns its last state.
     pub(super) fn remove(&mut self, key: u32, uid: Uid) -> Option<Arc<Digest>> {
-        let removed = self.keys.get_mut(&key)?.objects.remove(&uid)?.digest;
-        match self.keys.iter().find(|(_, shown)| shown.objects.contains_key(&uid)) {
-            Some((other, _)) => {
-                self.by_uid.insert(uid, *other);
-            }
-            None => {
-                self.by_uid.remove(&uid);
-                self.unlink(uid, removed.controller());
-            }
+        let place = self.place_of(key, uid)?;
+        if self.front(uid) == Some(place) {
+            self.leave_owner(place);
+            let next = self.more.get_mut(&uid).and_then(Vec::pop);
+            self.replace_front(uid, next);
+            next.into_iter().for_each(|next| self.join_owner(next));
+        } else if let Some(more) = self.more.get_mut(&uid) {
+            more.retain(|other| *other != place);
         }
-        Some(removed)
+        if self.more.get(&uid).is_some_and(Vec::is_empty) {
+            self.more.remove(&uid);
+        }
+        if let Some((links, shown)) = self.unchain(place, Chain::Key).zip(self.keys.get_mut(&key))
+            && links.before.is_none()
+        {
+            shown.first = links.after;
+        }
+        self.objects.remove(place).map(|stored| stored.digest)
     }
 
     /// Forgets what was not seen in this epoch and returns the last states.
     pub(super) fn sweep(&mut self, key: u32, epoch: u32) -> Vec<Arc<Digest>> {
-        let Some(shown) = self.keys.get(&key) else { return Vec::new() };
-        let unseen: Vec<Uid> =
-            shown.objects.iter().filter(|(_, stored)| stored.epoch != epoch).map(|(uid, _)| *uid).collect();
+        let unseen: Vec<Uid> = self
+            .shown(key)
+            .filter(|stored| stored.epoch != epoch)
+            .filter_map(|stored| stored.digest.uid())
+            .collect();
         unseen.into_iter().filter_map(|uid| self.remove(key, uid)).collect()
     }
 
     /// Forgets everything of a key and returns the last states.
     pub(super) fn drop_key(&mut self, key: u32) -> Vec<Arc<Digest>> {
-        let uids: Vec<Uid> =
-            self.keys.get(&key).map(|shown| shown.objects.keys().copied().collect()).unwrap_or_default();
+        let uids: Vec<Uid> = self.shown(key).filter_map(|stored| stored.digest.uid()).collect();
         let removed = uids.into_iter().filter_map(|uid| self.remove(key, uid)).collect();
         self.keys.remove(&key);
         removed
@@ -100,13 +171,12 @@ impl Store {
 
     /// Everything that a key holds.
     pub(super) fn of_key(&self, key: u32) -> Vec<Arc<Digest>> {
-        let objects = self.keys.get(&key).map(|shown| &shown.objects);
-        objects.into_iter().flatten().map(|(_, stored)| stored.digest.clone()).collect()
+        self.shown(key).map(|stored| stored.digest.clone()).collect()
     }
 
     /// What this key shows of an object.
     pub(super) fn of(&self, key: u32, uid: Uid) -> Option<&Arc<Digest>> {
-        self.keys.get(&key)?.objects.get(&uid).map(|stored| &stored.digest)
+        self.objects.get(self.place_of(key, uid)?).map(|stored| &stored.digest)
     }
 
     /// Keeps of an object no more than who owns it.
@@ -136,11 +206,11 @@ impl Store {
 
     /// What this object generated itself.
     pub(super) fn children(&self, uid: Uid) -> impl Iterator<Item = &Arc<Digest>> {
-        self.children.get(&uid).into_iter().flatten().filter_map(|child| self.get(*child))
+        self.chain(self.first_child(uid), Chain::Owner).map(|stored| &stored.digest)
     }
 
     pub(super) fn get(&self, uid: Uid) -> Option<&Arc<Digest>> {
-        self.of(*self.by_uid.get(&uid)?, uid)
+        self.objects.get(self.front(uid)?).map(|stored| &stored.digest)
     }
 
     /// The object's own uid and those of its owners, nearest first.
@@ -165,39 +235,179 @@ impl Store {
             if depth > DEPTH {
                 continue;
             }
-            for child in self.children.get(&parent).into_iter().flatten() {
-                if let Some(digest) = self.get(*child) {
-                    found.push(digest.clone());
-                    open.push((*child, depth + 1));
-                }
+            for child in self.children(parent) {
+                found.push(child.clone());
+                open.extend(child.uid().map(|uid| (uid, depth + 1)));
             }
         }
         found
     }
 
-    /// Gives back the room of tables that have become much emptier.
+    /// Gives back the room of what has become much emptier.
     pub(super) fn trim(&mut self) {
-        for shown in self.keys.values_mut() {
-            trim(&mut shown.objects);
+        if self.objects.is_sparse() {
+            self.compact();
         }
-        trim(&mut self.by_uid);
-        trim(&mut self.children);
+        self.objects.trim();
+        let Self { objects, hasher, .. } = self;
+        trim(&mut self.by_uid, |place| {
+            hasher.hash_one(objects.get(*place).and_then(|stored| stored.digest.uid()))
+        });
+        trim(&mut self.by_owner, |place| {
+            hasher.hash_one(objects.get(*place).and_then(|stored| stored.digest.controller()))
+        });
     }
 
-    fn unlink(&mut self, uid: Uid, owner: Option<Uid>) {
-        let Some(owner) = owner else { return };
-        if let Some(siblings) = self.children.get_mut(&owner) {
-            siblings.retain(|sibling| *sibling != uid);
-            if siblings.is_empty() {
-                self.children.remove(&owner);
-            }
+    /// Gives every object a new place, one after the other.
+    fn compact(&mut self) {
+        let others: BTreeSet<usize> = self.more.values().flatten().map(|place| place.index()).collect();
+        self.by_uid.clear();
+        self.by_owner.clear();
+        self.more.clear();
+        self.keys.values_mut().for_each(|shown| shown.first = None);
+        let objects = std::mem::take(&mut self.objects);
+        let (others, fronts): (Vec<_>, Vec<_>) =
+            objects.into_values().partition(|(place, _)| others.contains(&place.index()));
+        for (_, Stored { digest, key, epoch, .. }) in others.into_iter().chain(fronts) {
+            self.upsert(key, epoch, digest, true);
         }
     }
 }
 
-fn trim<V>(table: &mut HashMap<Uid, V>) {
+/// The tables.
+impl Store {
+    fn hash_of(&self, uid: Uid) -> u64 {
+        self.hasher.hash_one(Some(uid))
+    }
+
+    fn owner_of(&self, place: Place) -> Option<Uid> {
+        self.objects.get(place)?.digest.controller()
+    }
+
+    /// The state that stands for an object.
+    fn front(&self, uid: Uid) -> Option<Place> {
+        let is = |place: &Place| self.objects.get(*place).is_some_and(|of| of.digest.uid() == Some(uid));
+        self.by_uid.find(self.hash_of(uid), is).copied()
+    }
+
+    /// What this key shows of an object.
+    fn place_of(&self, key: u32, uid: Uid) -> Option<Place> {
+        let shows = |place: &Place| self.objects.get(*place).is_some_and(|stored| stored.key == key);
+        let front = self.front(uid)?;
+        if shows(&front) { Some(front) } else { self.more.get(&uid)?.iter().copied().find(shows) }
+    }
+
+    /// Lets this state stand for the object, before all others.
+    fn set_front(&mut self, uid: Uid, place: Place) {
+        let before = self.replace_front(uid, Some(place)).filter(|before| *before != place);
+        if let Some(before) = before {
+            let more = self.more.entry(uid).or_default();
+            more.retain(|other| *other != place);
+            more.push(before);
+        }
+    }
+
+    fn replace_front(&mut self, uid: Uid, next: Option<Place>) -> Option<Place> {
+        let Self { objects, by_uid, hasher, .. } = self;
+        let uid_of = |place: &Place| objects.get(*place).and_then(|stored| stored.digest.uid());
+        let entry = by_uid.entry(
+            hasher.hash_one(Some(uid)),
+            |place| uid_of(place) == Some(uid),
+            |place| hasher.hash_one(uid_of(place)),
+        );
+        replace(entry, next)
+    }
+
+    fn first_child(&self, owner: Uid) -> Option<Place> {
+        self.by_owner.find(self.hash_of(owner), |place| self.owner_of(*place) == Some(owner)).copied()
+    }
+
+    fn replace_first_child(&mut self, owner: Uid, next: Option<Place>) -> Option<Place> {
+        let Self { objects, by_owner, hasher, .. } = self;
+        let owner_of = |place: &Place| objects.get(*place).and_then(|stored| stored.digest.controller());
+        let entry = by_owner.entry(
+            hasher.hash_one(Some(owner)),
+            |place| owner_of(place) == Some(owner),
+            |place| hasher.hash_one(owner_of(place)),
+        );
+        replace(entry, next)
+    }
+}
+
+/// Puts a number in the place of another; the one that was there.
+fn replace(entry: Entry<'_, Place>, next: Option<Place>) -> Option<Place> {
+    match (entry, next) {
+        (Entry::Occupied(mut entry), Some(next)) => Some(std::mem::replace(entry.get_mut(), next)),
+        (Entry::Occupied(entry), None) => Some(entry.remove().0),
+        (Entry::Vacant(entry), Some(next)) => {
+            entry.insert(next);
+            None
+        }
+        (Entry::Vacant(_), None) => None,
+    }
+}
+
+/// The chains.
+impl Store {
+    fn shown(&self, key: u32) -> impl Iterator<Item = &Stored> {
+        self.chain(self.keys.get(&key).and_then(|shown| shown.first), Chain::Key)
+    }
+
+    fn chain(&self, first: Option<Place>, chain: Chain) -> impl Iterator<Item = &Stored> {
+        let stored = |place: Place| self.objects.get(place);
+        let next = move |of: &&Stored| of.links(chain).after.and_then(stored);
+        std::iter::successors(first.and_then(stored), next)
+    }
+
+    /// Finds a place for an object, the first of its key.
+    fn put(&mut self, key: u32, epoch: u32, digest: Arc<Digest>) -> Place {
+        let (of_key, of_owner) = (Links::default(), Links::default());
+        let place = self.objects.insert(Stored { digest, key, epoch, of_key, of_owner });
+        let after = self.keys.entry(key).or_default().first.replace(place);
+        self.enchain(place, after, Chain::Key);
+        place
+    }
+
+    /// Makes it the first of what its owner generated.
+    fn join_owner(&mut self, place: Place) {
+        if let Some(owner) = self.owner_of(place) {
+            let after = self.replace_first_child(owner, Some(place));
+            self.enchain(place, after, Chain::Owner);
+        }
+    }
+
+    fn leave_owner(&mut self, place: Place) {
+        let Some(owner) = self.owner_of(place) else { return };
+        if let Some(Links { before: None, after }) = self.unchain(place, Chain::Owner) {
+            self.replace_first_child(owner, after);
+        }
+    }
+
+    fn enchain(&mut self, place: Place, after: Option<Place>, chain: Chain) {
+        if let Some(stored) = self.objects.get_mut(place) {
+            *stored.links_mut(chain) = Links { before: None, after };
+        }
+        if let Some(stored) = after.and_then(|after| self.objects.get_mut(after)) {
+            stored.links_mut(chain).before = Some(place);
+        }
+    }
+
+    /// Closes the gap between its neighbours; who they were.
+    fn unchain(&mut self, place: Place, chain: Chain) -> Option<Links> {
+        let links = std::mem::take(self.objects.get_mut(place)?.links_mut(chain));
+        if let Some(stored) = links.before.and_then(|before| self.objects.get_mut(before)) {
+            stored.links_mut(chain).after = links.after;
+        }
+        if let Some(stored) = links.after.and_then(|after| self.objects.get_mut(after)) {
+            stored.links_mut(chain).before = links.before;
+        }
+        Some(links)
+    }
+}
+
+fn trim(table: &mut HashTable<Place>, hasher: impl Fn(&Place) -> u64) {
     if table.capacity() > 64 && table.capacity() / 4 > table.len() {
-        table.shrink_to(table.len() * 2);
+        table.shrink_to(table.len() * 2, hasher);
     }
 }
 
@@ -219,6 +429,15 @@ mod tests {
             r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{uid}","namespace":"n","uid":"{uid}","resourceVersion":"{version}"{owners}}}}}"#
         );
         Arc::new(kstatus::digest(json.as_bytes()).unwrap())
+    }
+
+    impl Store {
+        fn is_empty(&self) -> bool {
+            self.objects.len() == 0
+                && self.by_uid.is_empty()
+                && self.by_owner.is_empty()
+                && self.more.is_empty()
+        }
     }
 
     fn uids(digests: &[Arc<Digest>]) -> Vec<String> {
@@ -274,7 +493,47 @@ mod tests {
         assert_eq!(uids(&store.descendants(Uid::parse("o"))), ["a"]);
         store.drop_key(1);
         assert!(store.get(Uid::parse("a")).is_none());
-        assert!(store.children.is_empty() && store.by_uid.is_empty());
+        assert!(store.is_empty());
+    }
+
+    #[test]
+    fn of_several_states_of_one_object_the_newest_counts_and_it_is_one_child() {
+        let mut store = Store::default();
+        for (key, version, newest) in
+            [(0, 1, 1), (1, 2, 2), (2, 3, 3), (1, 4, 4), (0, 2, 4), (3, 1, 4), (2, 4, 4)]
+        {
+            store.upsert(key, 0, object("a", version, Some("o")), key == 0);
+            assert_eq!(store.get(Uid::parse("a")).unwrap().resource_version(), newest.to_string());
+            assert_eq!(uids(&store.descendants(Uid::parse("o"))), ["a"]);
+        }
+        store.upsert(1, 0, object("a", 5, Some("p")), false);
+        assert!(store.descendants(Uid::parse("o")).is_empty());
+        assert_eq!(uids(&store.descendants(Uid::parse("p"))), ["a"]);
+        for key in [0, 1, 3, 2] {
+            assert!(store.remove(key, Uid::parse("a")).is_some());
+        }
+        assert!(store.is_empty());
+    }
+
+    #[test]
+    fn what_is_left_of_many_is_found_as_before_and_takes_the_room_of_few() {
+        let mut store = Store::default();
+        store.upsert(9, 0, object("500", 1, Some("o0")), false);
+        for number in 0..1_000 {
+            let owner = format!("o{}", number % 10);
+            store.upsert(number % 3, 0, object(&number.to_string(), 1, Some(&owner)), false);
+        }
+        for number in (0..1_000).filter(|number| number % 100 != 0) {
+            assert!(store.remove(number % 3, Uid::parse(&number.to_string())).is_some());
+        }
+        store.trim();
+        let left: Vec<String> = (0..1_000).step_by(100).map(|number| number.to_string()).collect();
+        assert_eq!(uids(&store.descendants(Uid::parse("o0"))), left);
+        assert!(!store.objects.is_sparse() && store.by_uid.capacity() < 64);
+        let keys: usize = [0, 1, 2, 9].iter().map(|key| store.of_key(*key).len()).sum();
+        assert_eq!(keys, 11, "one of them is seen through two keys");
+        [0, 1, 2, 9].iter().for_each(|key| drop(store.drop_key(*key)));
+        assert!(store.is_empty());
     }
 
     #[test]
