@@ -175,8 +175,9 @@ impl Runner {
             if notes.no_streaming {
                 self.changes.push(Change::NoStreaming);
             }
-            if let Some(error) = notes.gap {
-                self.out_of_touch = true;
+            if let Some(error) = notes.gap
+                && !std::mem::replace(&mut self.out_of_touch, true)
+            {
                 self.changes.push(Change::Gap(error));
             }
             self.flush().await?;

@@ -2,13 +2,16 @@
 //! clock: hours of watching take milliseconds and every run is the same.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod children;
 mod events;
 mod faults;
+mod kinds;
 mod odd;
 mod presence;
 mod rights;
 mod schedules;
 mod scopes;
 mod sharing;
+mod stop;
 mod targets;
 mod view;

@@ -159,6 +159,7 @@ impl Task {
         key.synced = serial;
         key.listing = false;
         key.gap = None;
+        key.stopped = None;
         if self.trials.get(&id).is_some_and(|trial| trial.serial <= serial) {
             self.granted(id);
         }

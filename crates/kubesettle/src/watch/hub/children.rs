@@ -12,7 +12,7 @@ use kstatus::{Digest, Uid};
 use tokio::time::Instant;
 
 use super::{Lease, Task, kind_of};
-use crate::cluster::Scope;
+use crate::cluster::{Resource, Scope};
 use crate::id::{GroupKind, ObjectId};
 use crate::watch::scope::{Means, Width};
 use crate::watch::wanted::{Interest, LIMBO};
@@ -58,9 +58,7 @@ impl Task {
     /// Leases the keys of generated kinds up to the first that is not known yet.
     fn lease_next(&mut self, target: &ObjectId) {
         let generated = self.rules.generated_kinds(&kind_of(target.group_kind(), ""));
-        let mut generated_by: Vec<Box<str>> = vec![target.kind().into()];
-        generated_by.extend(generated.iter().map(|(_, kind)| Box::from(*kind)));
-        let interest = Interest { generated_by, ..Interest::default() };
+        let interest = self.generated_by(target);
         loop {
             let Some(watched) = self.targets.get_mut(target) else { return };
             let Some(next) = watched.next_child else { return };
@@ -70,12 +68,13 @@ impl Task {
             };
             watched.next_child = next.checked_add(1);
             let width = watched.width;
-            let Some(resource) = self.cluster.resource(&GroupKind::new(group, kind), None) else {
+            let kind = GroupKind::new(group, kind);
+            let Some(resource) = self.cluster.resource(&kind, None) else {
                 continue;
             };
             let means = Means::Watch(match width {
-                Width::Cluster => Scope::Cluster,
-                Width::Fitting | Width::Namespaces => Scope::Namespace(target.namespace().into()),
+                Width::Cluster if !self.by_namespace.contains(&kind) => Scope::Cluster,
+                _ => Scope::Namespace(target.namespace().into()),
             });
             let lease = self.lease(&resource, means, &interest, 1);
             if let Some(watched) = self.targets.get_mut(target) {
@@ -86,6 +85,30 @@ impl Task {
                 return;
             }
         }
+    }
+
+    fn generated_by(&self, target: &ObjectId) -> Interest {
+        let generated = self.rules.generated_kinds(&kind_of(target.group_kind(), ""));
+        let kinds = generated.iter().map(|(_, kind)| *kind);
+        let generated_by = std::iter::once(target.kind()).chain(kinds).map(Box::from).collect();
+        Interest { generated_by, ..Interest::default() }
+    }
+
+    /// What all namespaces show of generated objects may not be seen: each target's own is looked into.
+    /// False when there is nobody to do that for.
+    pub(super) fn look_by_namespace(&mut self, id: u32, resource: &Resource) -> bool {
+        let lookers =
+            self.targets.iter().filter(|(target, w)| !target.namespace().is_empty() && w.looks_into(id));
+        let lookers: Vec<ObjectId> = lookers.map(|(target, _)| target.clone()).collect();
+        self.by_namespace.insert(resource.group_kind().clone());
+        for target in &lookers {
+            let means = Means::Watch(Scope::Namespace(target.namespace().into()));
+            let instead = self.lease(resource, means, &self.generated_by(target), 1);
+            let watched = self.targets.get_mut(target);
+            let leases = watched.into_iter().flat_map(|watched| &mut watched.child_keys);
+            leases.filter(|lease| lease.key == id).for_each(|lease| *lease = instead);
+        }
+        !lookers.is_empty()
     }
 
     fn is_decided(&self, lease: Lease) -> bool {

@@ -71,6 +71,10 @@ impl Task {
             _ if not_offered && name.means.width() > 0 => scope::one_by_one(&names_of(&targets)),
             _ => Vec::new(),
         };
+        let forbidden = error.class == ErrorClass::Forbidden;
+        if forbidden && targets.is_empty() && self.look_elsewhere(id, &name, &error) {
+            return;
+        }
         let next = match narrower.first() {
             None if targets.is_empty() => "what was generated stays unknown",
             None => "these objects stay unknown",
@@ -84,12 +88,16 @@ impl Task {
             reason: format!("{error}; {next}").into(),
         };
         self.tell_gap(id, &gap);
-        if error.class == ErrorClass::Forbidden && !targets.is_empty() {
+        if forbidden {
             self.deny(Denied { name: name.clone(), targets: targets.clone() });
         }
         if narrower.is_empty() {
             if let Some(key) = self.keys.get_mut(&id) {
                 key.stopped = Some(Arc::new(error));
+            }
+            for digest in self.store.drop_key(id) {
+                self.touch(&digest);
+                digest.uid().into_iter().for_each(|uid| self.disown(uid));
             }
             self.go_on(id);
             self.mark_key(id);
@@ -105,6 +113,41 @@ impl Task {
         }
     }
 
+    /// A key that shows what was generated, or events, may not be watched. True when that is not news, or
+    /// when each namespace is looked into instead.
+    fn look_elsewhere(&mut self, id: u32, name: &KeyName, error: &ApiError) -> bool {
+        if self.keys.get(&id).is_some_and(|key| key.stopped.is_some()) {
+            self.deny(Denied { name: name.clone(), targets: Vec::new() });
+            return true;
+        }
+        let resource = self.cluster.resource(&name.kind, Some(&name.version));
+        let (Means::Watch(Scope::Cluster), Some(resource)) = (&name.means, resource) else { return false };
+        let reason = format!("{error}; each namespace is watched by itself").into();
+        let gap = Gap { kind: name.kind.clone(), namespace: namespace_of(&name.means), reason };
+        self.tell_gap(id, &gap);
+        let others_do = self.look_by_namespace(id, &resource);
+        if others_do {
+            self.close(id);
+        }
+        others_do
+    }
+
+    /// Starts a loop anew that was denied and that somebody still has a lease on. Until it has told
+    /// all, what it shows counts as denied.
+    fn restart(&mut self, name: &KeyName) {
+        let Some(id) = self.key_names.get(name).copied() else { return };
+        let resource = self.cluster.resource(&name.kind, Some(&name.version));
+        let (Some(resource), Some(key)) = (resource, self.keys.get(&id)) else { return };
+        if key.stopped.is_none() || key.leases == 0 || key.interest.borrow().notes {
+            return;
+        }
+        let interest = key.interest.subscribe();
+        let task = self.start(id, &resource, &name.means, interest);
+        if let Some(key) = self.keys.get_mut(&id) {
+            key.task = task;
+        }
+    }
+
     /// Remembers to try this look again.
     fn deny(&mut self, denied: Denied) {
         self.denied.push((Instant::now() + RETRY_DENIED, denied));
@@ -117,6 +160,10 @@ impl Task {
             std::mem::take(&mut self.denied).into_iter().partition(|(at, _)| *at <= now);
         self.denied = rest;
         for (_, mut denied) in due {
+            if denied.targets.is_empty() {
+                self.restart(&denied.name);
+                continue;
+            }
             denied.targets.retain(|target| self.targets.contains_key(target));
             let resource = self.cluster.resource(&denied.name.kind, Some(&denied.name.version));
             let (Some(resource), false) = (resource, denied.targets.is_empty()) else { continue };

@@ -209,6 +209,8 @@ pub(super) struct Task {
     again: HashMap<u32, Instant>,
     probe: Option<(Instant, Duration)>,
     probing: bool,
+    /// Generated kinds that may not be watched in all namespaces at once.
+    by_namespace: HashSet<GroupKind>,
     /// Kinds that discovery names and that were answered with "not served", and the pause after it.
     refused: HashMap<GroupKind, Duration>,
 }
@@ -242,6 +244,7 @@ impl Task {
             again: HashMap::new(),
             probe: None,
             probing: false,
+            by_namespace: HashSet::new(),
             refused: HashMap::new(),
         }
     }
