@@ -132,6 +132,28 @@ const DUMP: &str = r#"{"apiVersion":"v1","kind":"List","items":[
  "status":{"phase":"Failed","reason":"Evicted","message":"The node was low on memory"}}]}"#;
 
 #[test]
+fn a_proxy_of_the_environment_is_named_when_it_is_in_the_way() {
+    let through = |variable: &str, proxy: &str| {
+        Command::new(env!("CARGO_BIN_EXE_kubectl-settle"))
+            .args(["status", "deploy", "-s", "https://192.0.2.1:6443"])
+            .env_clear()
+            .env(variable, proxy)
+            .output()
+            .expect("runs")
+    };
+    let output = through("https_proxy", "http://me:canary@127.0.0.1:9");
+    assert_eq!(code(&output), 6, "{}", err(&output));
+    assert!(err(&output).contains("through the proxy 127.0.0.1:9: "), "{}", err(&output));
+    assert!(!err(&output).contains("canary"), "{}", err(&output));
+
+    let output = through("HTTPS_PROXY", "ftp://me:canary@127.0.0.1:9");
+    assert_eq!(code(&output), 2, "{}", err(&output));
+    let said = "error: the environment variable HTTPS_PROXY: proxy scheme \"ftp\" is not supported";
+    assert!(err(&output).starts_with(said), "{}", err(&output));
+    assert!(!err(&output).contains("from"), "{}", err(&output));
+}
+
+#[test]
 fn a_dump_is_judged_without_a_cluster_one_line_per_object_in_order() {
     let output = settle(&["status", "--local", "-f", "-", "-o", "json", "--explain"], DUMP);
     assert_eq!((code(&output), err(&output)), (1, String::new()));

@@ -54,11 +54,6 @@ impl Environment {
         self.get(name)?.to_str()
     }
 
-    /// The first of several spellings that has a value.
-    pub(super) fn first(&self, names: &[&str]) -> Option<&str> {
-        names.iter().find_map(|name| self.text(name))
-    }
-
     /// The person's home directory.
     pub(super) fn home(&self) -> Option<PathBuf> {
         self.get("HOME").or_else(|| self.get("USERPROFILE")).map(PathBuf::from)

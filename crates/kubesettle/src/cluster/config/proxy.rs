@@ -9,28 +9,24 @@ use super::environment::Environment;
 
 const SCHEMES: [&str; 4] = ["http", "https", "socks5", "socks5h"];
 
-/// The proxy for `server`; `explicit` comes from a flag or the kubeconfig.
-pub(super) fn choose(
-    server: &Uri,
-    explicit: Option<&str>,
-    environment: &Environment,
-) -> Result<Option<Uri>, String> {
-    if let Some(url) = explicit.filter(|url| !url.is_empty()) {
-        return parse(url).map(Some);
-    }
+/// The proxy for `server`, unless a flag or the kubeconfig names one.
+pub(super) fn of_environment(server: &Uri, environment: &Environment) -> Result<Option<Uri>, String> {
     let names: [&str; 2] = match server.scheme_str() {
         Some("http") => ["HTTP_PROXY", "http_proxy"],
         _ => ["HTTPS_PROXY", "https_proxy"],
     };
-    let Some(url) = environment.first(&names) else {
-        return Ok(None);
-    };
+    let Some((name, url)) = first(environment, names) else { return Ok(None) };
     let host = server.host().unwrap_or_default();
-    let no_proxy = environment.first(&["NO_PROXY", "no_proxy"]).unwrap_or("");
+    let no_proxy = first(environment, ["NO_PROXY", "no_proxy"]).map_or("", |(_, hosts)| hosts);
     if is_local(host) || bypassed(no_proxy, host, port_of(server)) {
         return Ok(None);
     }
-    parse(url).map(Some)
+    parse(url).map(Some).map_err(|error| format!("the environment variable {name}: {error}"))
+}
+
+/// The first of the spellings of a variable that has a value.
+fn first<'a>(environment: &'a Environment, names: [&'static str; 2]) -> Option<(&'static str, &'a str)> {
+    names.into_iter().find_map(|name| Some((name, environment.text(name)?)))
 }
 
 /// The port that a request to `uri` goes to.
@@ -39,7 +35,7 @@ pub(in crate::cluster) fn port_of(uri: &Uri) -> u16 {
     uri.port_u16().unwrap_or(default)
 }
 
-fn parse(url: &str) -> Result<Uri, String> {
+pub(super) fn parse(url: &str) -> Result<Uri, String> {
     let whole = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
     // The URL itself stays out of messages: it may hold a password.
     let uri: Uri = whole.parse().map_err(|error| format!("the proxy URL cannot be read: {error}"))?;
@@ -163,24 +159,21 @@ mod tests {
     }
 
     #[test]
-    fn explicit_wins_and_scheme_selects_the_variable() {
+    fn the_scheme_selects_the_variable() {
         let https = Uri::from_static("https://api.example.com:6443");
         let plain = Uri::from_static("http://api.example.com");
         let env = environment(&[("HTTPS_PROXY", "proxy:3128"), ("NO_PROXY", "example.com")]);
-        assert_eq!(choose(&https, None, &env), Ok(None), "the server is in NO_PROXY");
-        let explicit = choose(&https, Some("socks5://p:1080"), &env);
-        assert_eq!(explicit, Ok(Some(Uri::from_static("socks5://p:1080"))));
+        assert_eq!(of_environment(&https, &env), Ok(None), "the server is in NO_PROXY");
         let env = environment(&[("https_proxy", "proxy:3128")]);
-        assert_eq!(choose(&https, None, &env), Ok(Some(Uri::from_static("http://proxy:3128"))));
-        assert_eq!(choose(&plain, None, &env), Ok(None), "HTTPS_PROXY is not for http");
+        assert_eq!(of_environment(&https, &env), Ok(Some(Uri::from_static("http://proxy:3128"))));
+        assert_eq!(of_environment(&plain, &env), Ok(None), "HTTPS_PROXY is not for http");
         let local = Uri::from_static("https://127.0.0.1:6443");
-        assert_eq!(choose(&local, None, &env), Ok(None), "never for loopback");
+        assert_eq!(of_environment(&local, &env), Ok(None), "never for loopback");
     }
 
     #[test]
     fn a_bad_proxy_is_said_without_its_password() {
-        let server = Uri::from_static("https://a");
-        let error = choose(&server, Some("ftp://u:canary@p"), &Environment::default()).unwrap_err();
+        let error = parse("ftp://u:canary@p").unwrap_err();
         assert!(error.contains("ftp") && !error.contains("canary"), "{error}");
     }
 }

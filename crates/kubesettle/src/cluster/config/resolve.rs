@@ -122,8 +122,13 @@ impl Chosen {
             hint: error.hint,
         };
         self.overlay(options);
-        let origin = self.origin.clone();
-        self.build(options).map_err(|error| context(error, &origin))
+        let (origin, explicit) = (self.origin.clone(), self.cluster.proxy_url.clone());
+        let (mut config, server) = self.build(options).map_err(|error| context(error, &origin))?;
+        config.proxy = match explicit.filter(|url| !url.is_empty()) {
+            Some(url) => Some(proxy::parse(&url).map_err(|error| context(ConfigError::new(error), &origin))?),
+            None => proxy::of_environment(&server, &options.environment).map_err(ConfigError::new)?,
+        };
+        Ok(config)
     }
 
     /// Flags over files, with the side effects that client-go has.
@@ -173,14 +178,13 @@ impl Chosen {
         }
     }
 
-    fn build(self, options: &ConfigOptions) -> Result<Config, ConfigError> {
+    /// All but the proxy.
+    fn build(self, options: &ConfigOptions) -> Result<(Config, Uri), ConfigError> {
         let Self { origin, namespace, cluster, user } = self;
         let identity = identity(&user)?;
         let trust = trust(&cluster)?;
         let wants_tls = trust != Trust::System || identity.is_some();
         let (server_text, server) = server_url(cluster.server.as_deref().unwrap_or_default(), wants_tls)?;
-        let proxy = proxy::choose(&server, cluster.proxy_url.as_deref(), &options.environment)
-            .map_err(ConfigError::new)?;
         let headers = headers(&user, &options.user_agent)?;
         let answer_timeout = match options.request_timeout {
             None => Some(DEFAULT_ANSWER_TIMEOUT),
@@ -188,7 +192,7 @@ impl Chosen {
             Some(timeout) => Some(timeout),
         };
         let namespace = options.namespace.clone().filter(|name| !name.is_empty()).or(namespace);
-        Ok(Config {
+        let config = Config {
             origin,
             namespace: namespace.unwrap_or_else(|| "default".to_owned()),
             tls_server_name: cluster.tls_server_name.clone().filter(|name| !name.is_empty()),
@@ -196,11 +200,12 @@ impl Chosen {
             server: server_text,
             trust,
             identity,
-            proxy,
+            proxy: None,
             headers,
             answer_timeout,
             compression: !options.disable_compression && cluster.disable_compression != Some(true),
-        })
+        };
+        Ok((config, server))
     }
 }
 

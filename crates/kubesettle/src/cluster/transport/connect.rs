@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use bytes::Bytes;
+use http::uri::Authority;
 use http::{HeaderValue, Uri};
 use http_body_util::Full;
 use hyper_rustls::{
@@ -138,6 +139,8 @@ where
 struct Dial {
     tcp: HttpConnector,
     via: Via,
+    /// The proxy's host and port, for people.
+    proxy: Arc<str>,
 }
 
 #[derive(Clone)]
@@ -162,7 +165,10 @@ impl Dial {
             None => Via::Direct,
             Some(proxy) => Via::through(proxy, tcp.clone())?,
         };
-        Ok(Self { tcp, via })
+        let whole = proxy.and_then(Uri::authority).map_or("", Authority::as_str);
+        // A login stays out of messages.
+        let proxy = whole.rsplit_once('@').map_or(whole, |(_, address)| address).into();
+        Ok(Self { tcp, via, proxy })
     }
 }
 
@@ -254,17 +260,20 @@ impl Service<Uri> for Dial {
     }
 
     fn call(&mut self, to: Uri) -> Self::Future {
-        let Self { tcp, via } = self.clone();
+        let Self { tcp, via, proxy } = self.clone();
         Box::pin(async move {
+            let failed = |error: BoxError| through(&proxy, error.as_ref());
             Ok(match via {
                 Via::Direct => MaybeHttpsStream::Http(tcp.oneshot(to).await?),
-                Via::Http(tunnel) => {
-                    MaybeHttpsStream::Http(tunnel.oneshot(with_port(to)?).await.map_err(through)?)
+                Via::Http(tunnel) => MaybeHttpsStream::Http(
+                    tunnel.oneshot(with_port(to)?).await.map_err(|error| failed(error.into()))?,
+                ),
+                Via::Https(tunnel) => {
+                    tunnel.oneshot(with_port(to)?).await.map_err(|error| failed(error.into()))?
                 }
-                Via::Https(tunnel) => tunnel.oneshot(with_port(to)?).await.map_err(through)?,
-                Via::Socks(socks) => {
-                    MaybeHttpsStream::Http(socks.oneshot(with_port(to)?).await.map_err(through)?)
-                }
+                Via::Socks(socks) => MaybeHttpsStream::Http(
+                    socks.oneshot(with_port(to)?).await.map_err(|error| failed(error.into()))?,
+                ),
             })
         })
     }
@@ -281,8 +290,8 @@ fn with_port(to: Uri) -> Result<Uri, BoxError> {
     Ok(format!("{scheme}://{host}:{port}/").parse::<Uri>()?)
 }
 
-fn through(error: impl std::error::Error + Send + Sync + 'static) -> BoxError {
-    let mut words = format!("through the proxy: {error}");
+fn through(proxy: &str, error: &(dyn std::error::Error + Send + Sync)) -> BoxError {
+    let mut words = format!("through the proxy {proxy}: {error}");
     let mut next = error.source();
     while let Some(inner) = next {
         let inner_words = inner.to_string();
