@@ -61,7 +61,9 @@ impl EventNote {
 impl EventNote {
     /// False when no verdict would be another for it: for whoever watches events and keeps few.
     pub fn may_count(&self) -> bool {
-        self.warning || crate::rules::scale_up(self).is_some() || crate::rules::is_about_binding(self)
+        crate::rules::event_code(self).is_some()
+            || crate::rules::scale_up(self).is_some()
+            || crate::rules::is_about_binding(self)
     }
 }
 

@@ -409,6 +409,36 @@ fn events_tell_what_a_status_does_not() {
 }
 
 #[test]
+fn a_claim_that_no_volume_fits_is_told_though_its_event_is_no_warning() {
+    let claim = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta("data", 1, None),
+        "spec": {"storageClassName": ""}, "status": {"phase": "Pending"}});
+    let mut scene = Scene::new(&claim, &[]);
+    let note = event(Some(1), false, "FailedBinding", "no persistent volumes available for this claim");
+    assert!(note.may_count());
+    scene.events = vec![note];
+    let verdict = scene.verdict();
+    assert_eq!(verdict.causes[0].code, CauseCode::ProvisioningFailed);
+    assert!(verdict.message.contains("no persistent volumes available"), "{}", verdict.message);
+    assert_eq!(scene.after(36_000).status, Status::InProgress);
+}
+
+#[test]
+fn a_cause_that_the_object_dates_is_as_old_as_it_says() {
+    let at = "2025-01-01T00:00:07Z";
+    let mut late = deployment(0);
+    late["status"]["conditions"] = json!([{"type": "Progressing", "status": "False",
+        "reason": "ProgressDeadlineExceeded", "message": "timed out", "lastTransitionTime": at}]);
+    let mut ended = waiting("p", 1, 0, "none", 0);
+    ended["status"]["phase"] = json!("Failed");
+    ended["status"]["containerStatuses"][0]["state"] =
+        json!({"terminated": {"exitCode": 1, "finishedAt": at}});
+    for object in [late, ended] {
+        let cause = &Scene::new(&object, &[]).verdict().causes[0];
+        assert_eq!(cause.since, Timestamp::parse(at), "{}", cause.message);
+    }
+}
+
+#[test]
 fn a_missing_status_is_waited_for_as_long_as_the_schema_gives_reason_to() {
     let fresh = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": meta("w", 1, None)});
     let kind = kstatus::Kind::new("example.com/v1", "Widget");

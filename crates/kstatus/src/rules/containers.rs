@@ -6,6 +6,7 @@ use crate::cause::CauseCode;
 use crate::outcome::Finding;
 use crate::read::Leaf;
 use crate::text::prefix;
+use crate::time::Timestamp;
 use crate::view::View;
 
 /// What a container that waits says about why, and the cause it is.
@@ -159,7 +160,9 @@ fn exited(container: &Container<'_>) -> Option<Finding> {
     } else {
         return None;
     };
-    Some(Finding::in_container(exit_code(ended), &container.name, &detail))
+    let mut finding = Finding::in_container(exit_code(ended), &container.name, &detail);
+    finding.since = ended.field("finishedAt").text().and_then(|at| Timestamp::parse(&at));
+    Some(finding)
 }
 
 /// Init and main containers whose present state is an end with an exit code.

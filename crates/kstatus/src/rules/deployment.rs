@@ -182,7 +182,9 @@ fn findings(view: &View<'_>) -> Vec<Finding> {
     let mut findings = replicaset::creation_failures(view);
     if let Some(condition) = deadline_exceeded(view) {
         let said = condition.message().unwrap_or_default();
-        findings.push(Finding::new(CauseCode::ProgressDeadlineExceeded, &said));
+        let mut finding = Finding::new(CauseCode::ProgressDeadlineExceeded, &said);
+        finding.since = condition.since();
+        findings.push(finding);
     }
     findings
 }

@@ -3,12 +3,16 @@
 use crate::cause::CauseCode;
 use crate::surroundings::EventNote;
 
+/// Reasons that tell of trouble although their events are no warnings.
+const CALM: &[&str] = &["FailedBinding"];
+
 /// The reason of a warning event, and the cause it is.
 pub(super) const REASONS: &[(&str, CauseCode)] = &[
     ("FailedMount", CauseCode::FailedMount),
     ("FailedMapVolume", CauseCode::FailedMount),
     ("FailedAttachVolume", CauseCode::FailedAttachVolume),
     ("ProvisioningFailed", CauseCode::ProvisioningFailed),
+    ("FailedBinding", CauseCode::ProvisioningFailed),
     ("VolumeResizeFailed", CauseCode::ProvisioningFailed),
     ("Unhealthy", CauseCode::ProbeFailed),
     ("FailedScheduling", CauseCode::Unschedulable),
@@ -41,7 +45,7 @@ pub(super) fn creation_code(message: &str) -> CauseCode {
 
 /// The cause an event is, if it is one. A warning of another reason is one on its own object.
 pub(crate) fn event_code(event: &EventNote) -> Option<CauseCode> {
-    if !event.warning {
+    if !event.warning && !CALM.contains(&&*event.reason) {
         return None;
     }
     let known = REASONS.iter().find(|(reason, _)| **reason == *event.reason);

@@ -22,10 +22,15 @@ impl Columns {
     pub(crate) fn fit<'a>(ids: impl IntoIterator<Item = &'a ObjectId>) -> Self {
         let mut columns = Self::default();
         for id in ids {
-            columns.name = columns.name.max(bounded(width(&id.to_string()), NAME_BOUND));
-            columns.namespace = columns.namespace.max(bounded(width(id.namespace()), NAMESPACE_BOUND));
+            columns.widen(id);
         }
         columns
+    }
+
+    /// Fits one more.
+    pub(crate) fn widen(&mut self, id: &ObjectId) {
+        self.name = self.name.max(bounded(width(&id.to_string()), NAME_BOUND));
+        self.namespace = self.namespace.max(bounded(width(id.namespace()), NAMESPACE_BOUND));
     }
 
     /// `name  namespace  word  message`, without spaces at the end. `paint` may colour the word.

@@ -46,11 +46,7 @@ impl Mark {
     /// given up. It fails when the object is another one by now, or carries another mark; other changes
     /// since it was read do not count.
     pub fn off(&self, uid: &str) -> Bytes {
-        let field = match self.form {
-            MarkForm::Owner => "annotations",
-            MarkForm::PartOf => "labels",
-        };
-        let path = format!("/metadata/{field}/{}", self.form.key().replace('/', "~1"));
+        let path = format!("/metadata/{}/{}", self.form.field(), self.form.key().replace('/', "~1"));
         serde_json::json!([
             { "op": "test", "path": "/metadata/uid", "value": uid },
             { "op": "test", "path": path, "value": self.id },
@@ -67,6 +63,14 @@ impl MarkForm {
         match self {
             Self::Owner => OWNING_INVENTORY,
             Self::PartOf => PART_OF,
+        }
+    }
+
+    /// The field of an object's metadata that it stands in.
+    pub(crate) fn field(self) -> &'static str {
+        match self {
+            Self::Owner => "annotations",
+            Self::PartOf => "labels",
         }
     }
 

@@ -9,6 +9,7 @@
 //! Pure. What is known of the cluster is handed in, so that the same decision can be shown by a dry
 //! run, stored, and tested.
 
+mod mark;
 mod prune;
 mod recreate;
 mod saved;
@@ -16,17 +17,17 @@ mod torn;
 mod tracked;
 mod wanted;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
-
-use bytes::Bytes;
 
 use crate::event::{Action, Operation, Skip};
 use crate::graph::Graph;
 use crate::id::{GroupKind, ObjectId};
-use crate::inventory::{Fate, Holds, Mark, MarkForm};
+use crate::inventory::{Fate, Holds, OWNING_INVENTORY};
 use crate::manifest::Object;
 
+pub use mark::marked;
+pub(crate) use mark::{keeping_marks, mark_in};
 pub use recreate::{NeverRecreated, RECREATE, Recreate, trial};
 pub use saved::{Moved, Pin, SavedPlan};
 pub(crate) use tracked::protected;
@@ -137,15 +138,6 @@ impl Live {
     }
 }
 
-/// The body of an object with the mark of its set.
-pub fn marked(object: &Object, mark: Option<&Mark>) -> Bytes {
-    match mark.map(|mark| (mark.form(), mark.pair())) {
-        None => object.json().clone(),
-        Some((MarkForm::Owner, pair)) => object.json_with_annotations(&[pair]),
-        Some((MarkForm::PartOf, pair)) => object.json_with_labels(&[pair]),
-    }
-}
-
 /// The steps of a run.
 #[derive(Debug)]
 pub struct Plan {
@@ -171,9 +163,12 @@ impl Plan {
         let action = action_of(operation);
         let Wanted { objects, graph, .. } = wanted;
         let mut steps: Vec<Step> = objects.into_iter().map(|object| Step::new(object, action)).collect();
+        let mut owned: BTreeMap<&str, (usize, ObjectId)> = BTreeMap::new();
         for step in &mut steps {
-            if let Some(found) = live.get(&step.id).filter(|found| found.exists()) {
-                step.decision = tracked::as_annotated(step, found);
+            let Some(found) = live.get(&step.id).filter(|found| found.exists()) else { continue };
+            step.decision = tracked::as_annotated(step, found);
+            if let Some(owner) = found.annotation(OWNING_INVENTORY).filter(|_| action == Action::Apply) {
+                owned.entry(owner).or_insert_with(|| (0, step.id.clone())).0 += 1;
             }
         }
         let lanes = vec![Lane { action, steps: 0..steps.len(), graph, after_all: false }];
@@ -183,7 +178,7 @@ impl Plan {
             lanes,
             settled: Vec::new(),
             identical: Vec::new(),
-            notes: Vec::new(),
+            notes: owned.into_iter().map(of_a_set).collect(),
             unseen: Vec::new(),
         }
     }
@@ -198,6 +193,18 @@ impl Plan {
         let all: BTreeSet<&str> = self.steps.iter().map(|step| step.id.namespace()).collect();
         all.len() - usize::from(all.contains(""))
     }
+}
+
+/// What whoever applies objects of a set without it should know.
+fn of_a_set((owner, (count, first)): (&str, (usize, ObjectId))) -> String {
+    let (those, belong, remain, them) = match count {
+        1 => (format!("{first:#}"), "belongs", "remains", "it"),
+        _ => (format!("{count} objects, such as {first:#},"), "belong", "remain", "them"),
+    };
+    format!(
+        "{those} {belong} to the set {owner} and {remain} in it, whose next run may undo this change: \
+         apply {them} with the set"
+    )
 }
 
 fn action_of(operation: Operation) -> Action {

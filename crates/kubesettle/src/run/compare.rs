@@ -7,6 +7,7 @@ use crate::cluster::{ApplyParams, Cluster, Content, Resource};
 use crate::error::ApiError;
 use crate::event::Outcome;
 use crate::id::ObjectId;
+use crate::plan::{keeping_marks, mark_in};
 
 /// An object as it is and as it would be.
 #[derive(Debug)]
@@ -19,7 +20,8 @@ pub struct Comparison {
     pub warnings: Vec<Box<str>>,
 }
 
-/// Asks the server what applying `body` would make of an object. Nothing is stored.
+/// Asks the server what applying `body` would make of an object. Nothing is stored. The mark of a set that
+/// the live object has stays, unless the body has one.
 ///
 /// # Errors
 /// Every class that an apply can end with, except conflicts about fields that an earlier client-side
@@ -34,6 +36,8 @@ pub async fn compare(
     let (namespace, name) = (id.namespace(), id.name());
     let params = ApplyParams { dry_run: true, ..params.clone() };
     let live = cluster.get(resource, namespace, name, Content::Full).await?;
+    let there: Option<Value> = live.as_deref().and_then(|live| serde_json::from_slice(live).ok());
+    let body = keeping_marks(body, |form| mark_in(there.as_ref()?, form));
     let answer = match cluster.apply_and_read(resource, namespace, name, body.clone(), &params).await {
         Err(conflict) if Cluster::conflicts_only_with_the_past(&conflict) => {
             let params = ApplyParams { force: true, ..params };

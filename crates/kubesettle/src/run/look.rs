@@ -12,7 +12,7 @@ use super::options::{LookUntil, RunOptions};
 use super::record::Record;
 use super::session::Job;
 use crate::error::ExitClass;
-use crate::event::{Body, Conclusion};
+use crate::event::{Body, Conclusion, WarningSource};
 use crate::id::ObjectId;
 use crate::status::{Signal, Watcher};
 use crate::watch::{Closed, Presence, Target, until};
@@ -30,6 +30,13 @@ pub(super) async fn run(job: Job, mut emit: Emitter, cancel: CancellationToken) 
         let (manager, budget) = (&options.apply.field_manager, options.retry_budget);
         match Record::open(&cluster, set.clone(), manager, budget, Some(&mut emit)).await {
             Ok(record) => {
+                if !record.inventory().exists() {
+                    let text = format!("no inventory {} was found", record.inventory().location());
+                    emit.warn(WarningSource::Run, &text).await;
+                }
+                for note in record.inventory().notes() {
+                    emit.warn(WarningSource::Run, note).await;
+                }
                 let known: HashSet<ObjectId> = targets.iter().map(|target| target.id.clone()).collect();
                 let rest = record.inventory().entries().keys().filter(|id| !known.contains(*id));
                 targets.extend(rest.map(|id| Target { id: id.clone(), version: None }));

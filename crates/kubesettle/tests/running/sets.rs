@@ -1,11 +1,11 @@
 //! Tracked sets: policies, guards, keep and detach, two runs at once, foreign and broken records.
 
 use kubesettle::error::ExitClass;
-use kubesettle::event::{Operation, Outcome, Skip};
+use kubesettle::event::{Body, DryRun, Operation, Outcome, Skip};
 use sandbox::{Fault, When};
 use serde_json::json;
 
-use crate::scene::{SET, Scene, config_maps};
+use crate::scene::{SET, Scene, Told, config_maps};
 
 fn set_of(count: usize) -> String {
     let names: Vec<String> = (0..count).map(|n| format!("c{n}")).collect();
@@ -35,6 +35,45 @@ async fn an_object_of_nobody_is_not_taken_by_the_strict_policy() {
     assert_eq!(told.outcome("b"), Some(&Outcome::Created));
     assert_eq!(scene.sandbox.get("configmaps", "default", "a").unwrap()["data"]["key"], "theirs");
     assert!(!scene.recorded().contains("a"), "what is not ours is not recorded");
+}
+
+/// The warnings of a run.
+fn warnings(told: &Told) -> Vec<&str> {
+    let warnings = told.events.iter().filter_map(|event| match &event.body {
+        Body::Warning { message, .. } => Some(&**message),
+        _ => None,
+    });
+    warnings.collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn objects_that_are_applied_without_their_set_stay_in_it() {
+    let scene = Scene::new();
+    scene.apply(&config_maps(&[("a", "1"), ("b", "1")])).await;
+    let changed = config_maps(&[("a", "2"), ("b", "1"), ("c", "1")]);
+    for how in [Some(DryRun::Server), None] {
+        let mut options = Scene::options();
+        options.dry_run = how;
+        let told = scene.run(Operation::Apply, &changed, options).await;
+        let outcomes = ["a", "b", "c"].map(|name| told.outcome(name).unwrap().clone());
+        assert_eq!(outcomes, [Outcome::Configured, Outcome::Unchanged, Outcome::Created], "{how:?}");
+        let said = warnings(&told);
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].starts_with("2 objects, such as configmap/"), "{said:?}");
+        assert!(said[0].contains("default_shop"), "{said:?}");
+    }
+    assert_eq!(scene.marked().len(), 2, "the new one belongs to nobody");
+    let told = scene.apply(&config_maps(&[("a", "1"), ("b", "1")])).await;
+    assert_eq!(told.class(), Some(ExitClass::Ok));
+    assert_eq!(told.outcome("a"), Some(&Outcome::Configured));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_at_a_set_that_was_never_applied_says_so() {
+    let scene = Scene::new();
+    let told = scene.run(Operation::Status, "", Scene::tracked()).await;
+    assert_eq!(told.class(), Some(ExitClass::Ok));
+    assert_eq!(warnings(&told), ["no inventory default/shop was found"]);
 }
 
 #[tokio::test(start_paused = true)]

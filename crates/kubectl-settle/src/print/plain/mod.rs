@@ -57,6 +57,7 @@ pub(crate) struct Plain {
     summary: Summary,
     memory: Memory,
     operation: Operation,
+    rehearsed: bool,
     pace: Duration,
     namespaces: usize,
     warnings: HashMap<Box<str>, usize>,
@@ -72,6 +73,7 @@ impl Plain {
             summary: Summary::new(),
             memory: Memory::default(),
             operation: Operation::Apply,
+            rehearsed: false,
             pace: Duration::ZERO,
             namespaces: 0,
             warnings: HashMap::new(),
@@ -80,6 +82,7 @@ impl Plain {
 
     fn start(&mut self, start: &Start, page: &mut Page) {
         self.operation = start.operation;
+        self.rehearsed = start.dry_run.is_some();
         self.namespaces = start.namespaces;
         let objects = u32::try_from(start.objects).unwrap_or(u32::MAX);
         let pace = Duration::from_millis(100).saturating_mul(objects).min(Duration::from_secs(30));
@@ -94,7 +97,11 @@ impl Plain {
             (Operation::Destroy, Some(_)) => "planning to destroy",
             (Operation::Status, _) => "looking at",
         };
-        let mut head = format!("{verb} {}", count(start.objects, "object"));
+        let mut head = match &start.set {
+            // What the set has on record is not known yet.
+            Some(set) if start.objects == 0 => format!("{verb} the set {}/{}", set.namespace(), set.name()),
+            _ => format!("{verb} {}", count(start.objects, "object")),
+        };
         if start.namespaces > 0 {
             head.push_str(&format!(" in {}", count(start.namespaces, "namespace")));
         }
@@ -104,7 +111,7 @@ impl Plain {
         if let Some(how) = start.dry_run {
             head.push_str(&format!(" ({} dry run: nothing is written)", how.as_str()));
         }
-        if let Some(set) = &start.set {
+        if let Some(set) = start.set.as_ref().filter(|_| start.objects > 0) {
             head.push_str(&format!(", tracked as {}/{}", set.namespace(), set.name()));
         }
         push(page, &self.options.palette.paint(Tone::Strong, &head));
@@ -124,6 +131,7 @@ impl Plain {
         let short = if again { self.cause_for(id, now) } else { None };
         let message = short.as_deref().unwrap_or(message);
         let palette = self.options.palette;
+        self.columns.widen(id);
         let line = self.columns.line(id, word, message, |word| palette.paint(tone, word));
         self.stamped(now, &line, page);
     }

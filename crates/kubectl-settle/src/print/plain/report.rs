@@ -28,7 +28,7 @@ pub(super) fn write(plain: &Plain, page: &mut Page) {
         return;
     }
     push(page, "");
-    push(page, &plain.options.palette.paint(Tone::Strong, &totals::line(&plain.summary)));
+    push(page, &plain.options.palette.paint(Tone::Strong, &totals::line(&plain.summary, plain.rehearsed)));
     for (message, times) in plain.warnings.iter().filter(|(_, times)| **times > 1) {
         push(page, &format!("the same warning {} more: {}", times_word(times - 1), one_line(message)));
     }

@@ -1,7 +1,8 @@
 use insta::assert_snapshot;
 use kstatus::{CauseCode, Status, Verdict};
 use kubesettle::error::{ApiError, ErrorClass, ExitClass};
-use kubesettle::event::Outcome;
+use kubesettle::event::{DryRun, Outcome};
+use kubesettle::id::GroupKind;
 
 use super::*;
 use crate::print::fixtures::{
@@ -265,4 +266,39 @@ fn what_a_refusal_lists_stands_on_lines_of_its_own() {
     let end =
         "error: the plan is stale\n  configmap/a was changed\n  configmap/b is gone [2J\n  make a new plan\n";
     assert!(text.ends_with(end), "{text}");
+}
+
+#[test]
+fn a_set_whose_objects_are_not_known_yet_is_named_and_its_lines_line_up() {
+    let set = Some(ObjectId::new(GroupKind::new("", "ConfigMap"), "default", "shop"));
+    let start = Start { operation: Operation::Destroy, dry_run: None, set, objects: 0, namespaces: 0 };
+    let events = Script::starting(start)
+        .finished(&deployment("web"), Action::Delete, Outcome::Deleted)
+        .finished(&config_map("a"), Action::Delete, Outcome::Deleted)
+        .settled(&deployment("web"), current())
+        .settled(&config_map("a"), current())
+        .end();
+    let page = show(&mut Plain::new(options(), &[]), &events);
+    let lines: Vec<&str> = page.out.lines().collect();
+    assert_eq!(lines[0], "destroying the set default/shop");
+    assert!(lines[1].contains("deployment.apps/web  shop  deleted"), "{}", page.out);
+    assert!(lines[2].contains("configmap/a          shop  deleted"), "{}", page.out);
+}
+
+#[test]
+fn nothing_to_look_at_is_no_list() {
+    let events = Script::new(Operation::Status, 0, 0).end();
+    assert!(plain(&events).ends_with("\n0 objects, in 0.0s\n"), "{}", plain(&events));
+}
+
+#[test]
+fn a_dry_run_does_not_say_that_it_did_not_wait() {
+    let start =
+        |dry_run| Start { operation: Operation::Apply, dry_run, set: None, objects: 1, namespaces: 1 };
+    let totals = |dry_run| {
+        let script = Script::starting(start(dry_run)).applied(&config_map("a"), Outcome::Created);
+        plain(&script.concluded(&config_map("a"), Conclusion::NotAwaited).end())
+    };
+    assert!(totals(Some(DryRun::Server)).contains("1 applied: 1 created, in "));
+    assert!(totals(None).contains("1 applied: 1 created.  1 not awaited, in "));
 }

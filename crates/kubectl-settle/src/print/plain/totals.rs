@@ -7,14 +7,15 @@ use crate::duration;
 use crate::print::text::count;
 
 /// `18 applied: 12 created, 6 unchanged.  17 settled, 1 failed, in 1m30s`
-pub(super) fn line(summary: &Summary) -> String {
+/// `rehearsed`: nothing was done, so nothing could be awaited.
+pub(super) fn line(summary: &Summary, rehearsed: bool) -> String {
     let mut sentences = Vec::new();
     match summary.operation() {
         Some(Operation::Status) => sentences.push(looked(summary)),
         _ => {
             let actions = [Action::Apply, Action::Delete, Action::Prune];
             sentences.extend(actions.into_iter().filter_map(|action| acted(action, &summary.tally(action))));
-            sentences.extend(waited(summary));
+            sentences.extend(waited(summary).filter(|_| !rehearsed));
         }
     }
     if summary.invalid() > 0 {
@@ -83,7 +84,8 @@ fn looked(summary: &Summary) -> String {
         (Status::Unknown, "unknown"),
     ];
     let parts = list(words.map(|(status, word)| (summary.with_status(status), word)));
-    format!("{}: {parts}", count(summary.objects().len(), "object"))
+    let objects = count(summary.objects().len(), "object");
+    if parts.is_empty() { objects } else { format!("{objects}: {parts}") }
 }
 
 fn list(parts: impl IntoIterator<Item = (usize, &'static str)>) -> String {

@@ -57,7 +57,7 @@ impl Dispatcher {
         self.nodes[node].anew = Some(Anew { uid, error, going: false });
         self.nodes.turn(node, Phase::UnderWay);
         self.pace.enter();
-        let (cluster, body) = (self.cluster.clone(), self.body(&object));
+        let (cluster, body) = (self.cluster.clone(), self.body(node, &object));
         let (params, delete) = (self.options.apply.clone(), self.options.delete.clone());
         self.requests.push(Box::pin(async move {
             let answer = clear(&cluster, &resource, &object, body, uid, &params, &delete).await;

@@ -9,7 +9,7 @@ use crate::event::{Action, Body, Conclusion, Outcome, WarningSource};
 use crate::id::ObjectId;
 use crate::inventory::Fate;
 use crate::manifest::Object;
-use crate::plan::{Decision, Pin, marked};
+use crate::plan::{Decision, Pin, keeping_marks, marked};
 use crate::run::mutate::complete;
 use crate::run::pin;
 use crate::run::schedule::Milestone;
@@ -64,7 +64,7 @@ impl Dispatcher {
 
     async fn send_apply(&mut self, node: usize) {
         let Some(object) = self.steps[node].object.clone() else { return };
-        let body = pin::pinned(self.body(&object), self.pin(node));
+        let body = pin::pinned(self.body(node, &object), self.pin(node));
         let Some(resource) = self.cluster.resource(object.group_kind(), Some(object.version())) else {
             let error = self.kind_missing(node);
             return self.failed(node, error).await;
@@ -88,9 +88,13 @@ impl Dispatcher {
         }));
     }
 
-    /// An object as it is sent: marked as one of the set.
-    pub(super) fn body(&self, object: &Object) -> Bytes {
-        marked(object, self.mark.as_ref())
+    /// An object as it is sent: marked as one of the set, or else as the live one is.
+    pub(super) fn body(&self, node: usize, object: &Object) -> Bytes {
+        let body = marked(object, self.mark.as_ref());
+        match (&self.mark, self.watcher.marks(self.nodes[node].target)) {
+            (None, Some(marks)) => keeping_marks(body, |form| marks.get(form.key())),
+            _ => body,
+        }
     }
 
     async fn send_delete(&mut self, node: usize) {
