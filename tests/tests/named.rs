@@ -80,6 +80,8 @@ fn an_object_that_loses_its_label_is_not_taken_for_deleted() {
     running.wait_for_output("NotFound", e2e::SOON);
     running.interrupt();
     let lines = e2e::Lines::of(running.finish(e2e::LIMIT));
+    let asked = world.requests().resource("configmaps").filter(|request| request.verb == "get");
+    assert_eq!(asked.count(), 2, "what lost its label, and what is gone: {asked}");
     assert_eq!((lines.status("ConfigMap/a"), lines.status("ConfigMap/b")), ("Current", "NotFound"));
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use kstatus::{CustomRule, Rulebook};
@@ -69,6 +70,7 @@ impl Job<'_> {
             .map_err(|error| Stop::Input { problems: error.into_problems(), besides: None })?;
         let mut options = self.options.clone();
         options.watch = SubscribeOptions::in_scope(self.subject.scope.clone());
+        options.watch.labels = self.subject.asked.as_ref().and_then(|asked| asked.selector()).map(Arc::from);
         let set = input::set(self.subject, &wanted, &cluster)?;
         options.set = set.map(|set| self.set(set));
         options.tracking = self.subject.set.tracking.clone();

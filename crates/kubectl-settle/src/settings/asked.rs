@@ -26,6 +26,11 @@ impl Asked {
         }
     }
 
+    /// The labels that they are selected by.
+    pub(crate) fn selector(&self) -> Option<&str> {
+        self.selector.as_deref()
+    }
+
     /// Where they were looked for, in words.
     pub(crate) fn place(&self, namespace: &str) -> String {
         if self.everywhere { String::from("any namespace") } else { format!("namespace {namespace}") }

@@ -218,7 +218,6 @@ pub(super) async fn list(
 ) -> Result<Bytes, ApiError> {
     let limit = page.limit.map(|limit| limit.to_string());
     let target = url::scope(resource, scope)
-        .with_some("labelSelector", page.label_selector)
         .with_some("limit", limit.as_deref())
         .with_some("continue", page.continue_token)
         // The token holds the version of the list that it continues.

@@ -156,24 +156,14 @@ async fn lists_and_watches_ask_for_metadata_in_their_own_words() {
     let cluster = cluster(&script, |_| answer(200, "{\"type\":\"ADDED\"}\n"));
     let kind = configmaps();
     let scope = Scope::Namespace("shop".into());
-    let page = ListPage {
-        limit: Some(500),
-        continue_token: None,
-        resource_version: Some("0"),
-        label_selector: None,
-    };
+    let page = ListPage { limit: Some(500), continue_token: None, resource_version: Some("0") };
     cluster.list(&kind, &scope, page, Content::MetadataOnly).await.unwrap();
     let seen = script.last();
     assert_eq!(seen.target, "/api/v1/namespaces/shop/configmaps?limit=500&resourceVersion=0");
     assert!(seen.headers.get("accept").unwrap().to_str().unwrap().contains("as=PartialObjectMetadataList;"));
     assert_eq!(seen.headers.get("accept-encoding").unwrap(), "gzip");
 
-    let page = ListPage {
-        limit: Some(500),
-        continue_token: Some("a/b=="),
-        resource_version: Some("0"),
-        label_selector: None,
-    };
+    let page = ListPage { limit: Some(500), continue_token: Some("a/b=="), resource_version: Some("0") };
     cluster.list(&kind, &Scope::Cluster, page, Content::Full).await.unwrap();
     assert_eq!(script.last().target, "/api/v1/configmaps?limit=500&continue=a%2Fb==");
 

@@ -17,6 +17,33 @@ pub enum Scope {
         /// The object's name.
         name: Arc<str>,
     },
+    /// Those whose labels fit. On WATCH an object that loses the labels is DELETED like one that is gone.
+    Labels {
+        /// Empty for every namespace, and for a cluster-scoped kind.
+        namespace: Arc<str>,
+        /// A label selector as the API takes it.
+        selector: Arc<str>,
+    },
+}
+
+impl Scope {
+    /// Those of this namespace, or of all when it is empty.
+    pub fn of_namespace(namespace: &str) -> Self {
+        if namespace.is_empty() { Self::Cluster } else { Self::Namespace(namespace.into()) }
+    }
+
+    /// Only those whose labels fit, of the objects of a whole namespace or cluster.
+    #[must_use]
+    pub fn labelled(self, selector: &str) -> Self {
+        let selector = selector.into();
+        match self {
+            Self::Cluster => Self::Labels { namespace: "".into(), selector },
+            Self::Namespace(namespace) | Self::Labels { namespace, .. } => {
+                Self::Labels { namespace, selector }
+            }
+            Self::Name { .. } => self,
+        }
+    }
 }
 
 /// How much of each object the server sends.
@@ -156,8 +183,6 @@ pub struct ListPage<'a> {
     pub continue_token: Option<&'a str>,
     /// `Some("0")` accepts whatever the server has in its cache, `None` asks for the newest state.
     pub resource_version: Option<&'a str>,
-    /// Only objects whose labels fit this selector.
-    pub label_selector: Option<&'a str>,
 }
 
 /// Where a watch begins.

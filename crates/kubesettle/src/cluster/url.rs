@@ -49,6 +49,9 @@ pub(super) fn scope(resource: &Resource, scope: &Scope) -> Url {
             let selector = format!("metadata.name={name}");
             Url::new(collection(resource, namespace)).with("fieldSelector", &selector)
         }
+        Scope::Labels { namespace, selector } => {
+            Url::new(collection(resource, namespace)).with("labelSelector", selector)
+        }
     }
 }
 

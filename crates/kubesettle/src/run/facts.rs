@@ -31,8 +31,7 @@ pub(super) async fn learn(cluster: &Cluster, wanted: &Wanted, targets: &[Target]
 async fn storage_classes(cluster: &Cluster, facts: &mut Facts) {
     let kind = GroupKind::new("storage.k8s.io", "StorageClass");
     let Some(resource) = cluster.resource(&kind, None) else { return };
-    let page =
-        ListPage { limit: None, continue_token: None, resource_version: Some("0"), label_selector: None };
+    let page = ListPage { resource_version: Some("0"), ..ListPage::default() };
     let Ok(list) = cluster.list(&resource, &Scope::Cluster, page, Content::Full).await else { return };
     let Ok(list) = serde_json::from_slice::<Items<'_>>(&list) else { return };
     for class in list.items {

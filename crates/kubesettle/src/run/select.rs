@@ -70,7 +70,8 @@ pub struct Selection {
     /// The namespace of those that are in one; `None`: all namespaces, for kinds without names only.
     pub namespace: Option<Box<str>>,
     /// A label selector as the API server takes it, for kinds without names only. It is asked once:
-    /// an object that loses the label later is looked at all the same, one that gets it is not.
+    /// an object that loses the label later is looked at all the same, one that gets it is not. Give it to
+    /// [`SubscribeOptions::labels`](crate::watch::SubscribeOptions::labels) too.
     pub selector: Option<Box<str>>,
 }
 
@@ -112,8 +113,11 @@ pub async fn select(cluster: &Cluster, selection: &Selection) -> Result<Vec<Targ
                 named.names.iter().for_each(|name| add(home.unwrap_or_default(), name));
                 continue;
             }
-            let scope = home.map_or(Scope::Cluster, |namespace| Scope::Namespace(namespace.into()));
-            let listed = list(cluster, &resource, &scope, selection.selector.as_deref()).await;
+            let mut scope = Scope::of_namespace(home.unwrap_or_default());
+            if let Some(selector) = &selection.selector {
+                scope = scope.labelled(selector);
+            }
+            let listed = list(cluster, &resource, &scope).await;
             let listed = listed.map_err(|error| SelectError::List { kind: named.kind.clone(), error })?;
             listed.iter().for_each(|(namespace, name)| add(namespace, name));
         }
@@ -173,17 +177,11 @@ async fn list(
     cluster: &Cluster,
     resource: &Resource,
     scope: &Scope,
-    selector: Option<&str>,
 ) -> Result<Vec<(String, String)>, ApiError> {
     let mut found = Vec::new();
     let mut token: Option<String> = None;
     loop {
-        let page = ListPage {
-            limit: Some(PAGE),
-            continue_token: token.as_deref(),
-            resource_version: None,
-            label_selector: selector,
-        };
+        let page = ListPage { limit: Some(PAGE), continue_token: token.as_deref(), ..ListPage::default() };
         let body = cluster.list(resource, scope, page, Content::MetadataOnly).await?;
         let page: Page<'_> = serde_json::from_slice(&body)
             .map_err(|error| ApiError::local(crate::error::ErrorClass::Protocol, error.to_string()))?;

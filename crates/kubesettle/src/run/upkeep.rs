@@ -119,11 +119,10 @@ impl Records {
     /// # Errors
     /// Those of a list.
     pub async fn list(&self, namespace: Option<&str>) -> Result<Vec<Listed>, RecordError> {
-        let scope = namespace.map_or(Scope::Cluster, |namespace| Scope::Namespace(namespace.into()));
-        let page = ListPage { label_selector: Some(ID_LABEL), ..ListPage::default() };
+        let scope = Scope::of_namespace(namespace.unwrap_or_default()).labelled(ID_LABEL);
         let list = self
             .cluster
-            .list(&self.resource, &scope, page, Content::Full)
+            .list(&self.resource, &scope, ListPage::default(), Content::Full)
             .await
             .map_err(|error| Stop::of(&error, "cannot list the records"))?;
         let mut sets: BTreeMap<Location, Listed> = BTreeMap::new();

@@ -200,8 +200,8 @@ impl Hub {
         let (reply, id) = oneshot::channel();
         let mut outside = Outside::new(options.scope);
         let targets = outside.admit(targets);
-        let width = outside.scope.width();
-        let request = Request::Subscribe { targets, width, alive: token.clone(), reply };
+        let (width, labels) = (outside.scope.width(), options.labels);
+        let request = Request::Subscribe { targets, width, labels, alive: token.clone(), reply };
         self.requests.send(request).await.map_err(|_| Closed)?;
         let id = id.await.map_err(|_| Closed)?;
         let requests = self.requests.clone();
@@ -225,12 +225,24 @@ impl Hub {
 pub struct SubscribeOptions {
     /// In which scopes.
     pub scope: ScopeStrategy,
+    /// A label selector, as the API takes it, that all targets fit: where many objects are watched at
+    /// once, the server is asked for those with these labels only. A target that loses them, and one that
+    /// does not have them, is asked for once and followed by its name from then on. One that is gone is
+    /// absent until it comes again with the labels.
+    pub labels: Option<Arc<str>>,
 }
 
 impl SubscribeOptions {
     /// These scopes, and all else as usual.
     pub fn in_scope(scope: ScopeStrategy) -> Self {
-        Self { scope }
+        Self { scope, ..Self::default() }
+    }
+
+    /// Looks for the targets among what fits this label selector.
+    #[must_use]
+    pub fn with_labels(mut self, selector: &str) -> Self {
+        self.labels = Some(selector.into());
+        self
     }
 }
 

@@ -77,8 +77,17 @@ impl Means {
         match self {
             Self::Poll(_) => 0,
             Self::Watch(Scope::Name { .. }) => 1,
+            Self::Watch(Scope::Labels { namespace, .. }) if !namespace.is_empty() => 2,
             Self::Watch(Scope::Namespace(_)) => 2,
-            Self::Watch(Scope::Cluster) => 3,
+            Self::Watch(Scope::Cluster | Scope::Labels { .. }) => 3,
+        }
+    }
+
+    /// Of a whole namespace or cluster only what has these labels.
+    pub(super) fn labelled(self, selector: &str) -> Self {
+        match self {
+            Self::Watch(scope) => Self::Watch(scope.labelled(selector)),
+            Self::Poll(namespace) => Self::Poll(namespace),
         }
     }
 }
@@ -108,7 +117,7 @@ fn fitting(namespace: &Arc<str>, names: &[Arc<str>], open: &[&Means]) -> Covered
     let covers = |means: &&&Means| match means {
         Means::Watch(Scope::Cluster) => true,
         Means::Watch(Scope::Namespace(other)) => other == namespace,
-        Means::Watch(Scope::Name { .. }) | Means::Poll(_) => false,
+        Means::Watch(Scope::Name { .. } | Scope::Labels { .. }) | Means::Poll(_) => false,
     };
     if let Some(means) = open.iter().find(covers) {
         return ((**means).clone(), Names::from([(namespace.clone(), names.to_vec())]));
@@ -135,6 +144,13 @@ fn of_namespace(namespace: &Arc<str>, names: &[Arc<str>]) -> Covered {
 /// What to try when `means` is forbidden; empty when nothing narrower is left.
 pub(super) fn narrower(means: &Means, names: &Names) -> Vec<Covered> {
     match means {
+        Means::Watch(Scope::Labels { namespace, selector }) => {
+            let whole = Means::Watch(Scope::of_namespace(namespace));
+            narrower(&whole, names)
+                .into_iter()
+                .map(|(means, names)| (means.labelled(selector), names))
+                .collect()
+        }
         Means::Watch(Scope::Cluster) if names.keys().any(|namespace| !namespace.is_empty()) => {
             names.iter().map(|(namespace, names)| of_namespace(namespace, names)).collect()
         }

@@ -5,7 +5,7 @@
 //! an edge leaves this module ([`super::wanted`]).
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -54,6 +54,8 @@ pub(super) enum Change {
     Gone { uid: Uid, owner: Option<Uid> },
     /// The event of this uid says something.
     Note(Uid, Box<EventNote>),
+    /// A wanted object has left what is watched by its labels; it may be there all the same.
+    Unlabelled { namespace: Box<str>, name: Box<str> },
     /// Everything up to this version has been told.
     Version(Box<str>),
     /// The whole state has been told, of all that was wanted up to this serial of the interest.
@@ -130,6 +132,8 @@ struct Runner {
     /// The hub was told that contact is lost.
     out_of_touch: bool,
     page: PageSize,
+    /// What is wanted and has not been told since the whole state began to be told by labels.
+    unseen: HashSet<(Box<str>, Box<str>)>,
 }
 
 impl Runner {
@@ -144,6 +148,7 @@ impl Runner {
             passed_over: 0,
             out_of_touch: false,
             page: PageSize::default(),
+            unseen: HashSet::new(),
         }
     }
 
@@ -153,8 +158,7 @@ impl Runner {
         loop {
             let outcome = match step {
                 Step::Stream => {
-                    self.refresh_interest();
-                    self.changes.push(Change::Begin);
+                    self.begin();
                     self.stream(&mut machine, WatchStart::StreamingList, false).await?
                 }
                 Step::Watch { version } => {
@@ -196,22 +200,44 @@ impl Runner {
         self.task.interest.borrow().serial > self.filter.interest().serial
     }
 
-    fn synced(&mut self) {
+    /// The whole state follows.
+    fn begin(&mut self) {
+        self.refresh_interest();
+        self.changes.push(Change::Begin);
+        if self.by_labels() {
+            self.unseen = self.filter.interest().all_names().collect();
+        }
+    }
+
+    /// The whole state has been told. What is wanted and does not have the labels is not in it.
+    async fn synced(&mut self) -> Result<(), HubGone> {
+        for (namespace, name) in std::mem::take(&mut self.unseen) {
+            if self.is_there(&namespace, &name).await? {
+                self.changes.push(Change::Unlabelled { namespace, name });
+            }
+        }
         self.changes.push(Change::Synced(self.filter.interest().serial));
+        Ok(())
+    }
+
+    /// True when an object that loses its labels is told like one that is gone.
+    fn by_labels(&self) -> bool {
+        matches!(self.task.scope, Scope::Labels { .. })
+    }
+
+    /// Asks for one object; true also when there is no answer: whoever follows it by name finds out.
+    async fn is_there(&mut self, namespace: &str, name: &str) -> Result<bool, HubGone> {
+        let task = &self.task;
+        let asked = task.cluster.get(&task.resource, namespace, name, Content::MetadataOnly);
+        Ok(!matches!(patiently(task, &mut self.out_of_touch, asked).await?, Ok(None)))
     }
 
     async fn list(&mut self, token: Option<String>, whole: bool) -> Result<Outcome, HubGone> {
         if token.is_none() {
-            self.refresh_interest();
-            self.changes.push(Change::Begin);
+            self.begin();
         }
         let limit = (!whole).then(|| self.page.objects());
-        let page = ListPage {
-            limit,
-            continue_token: token.as_deref(),
-            resource_version: None,
-            label_selector: None,
-        };
+        let page = ListPage { limit, continue_token: token.as_deref(), resource_version: None };
         let task = &self.task;
         let asked = task.cluster.list(&task.resource, &task.scope, page, task.content);
         let body = match patiently(task, &mut self.out_of_touch, asked).await? {
@@ -236,10 +262,10 @@ impl Runner {
         if next.is_none() {
             self.version = Some(version.as_str().into());
             self.changes.push(Change::Version(version.as_str().into()));
-            self.synced();
+            drop(body);
+            self.synced().await?;
             self.out_of_touch = false;
         }
-        drop(body);
         self.flush().await?;
         Ok(Outcome::Page { next, version })
     }
@@ -331,7 +357,16 @@ impl Runner {
             match decoded {
                 Ok(Line::Added(item)) => self.told(&item, synced, Sight::Added),
                 Ok(Line::Modified(item)) => self.told(&item, synced, Sight::Modified),
-                Ok(Line::Gone(item)) => self.told(&item, synced, Sight::Deleted),
+                Ok(Line::Gone(item)) => {
+                    let wanted = self.filter.interest().named(&item.namespace, &item.name);
+                    if wanted && self.by_labels() && self.is_there(&item.namespace, &item.name).await? {
+                        let (namespace, name) = ((*item.namespace).into(), (*item.name).into());
+                        self.changes.push(Change::Unlabelled { namespace, name });
+                        self.version = Some((*item.version).into());
+                    } else {
+                        self.told(&item, synced, Sight::Deleted);
+                    }
+                }
                 Ok(Line::Bookmark { version, initial_end }) => {
                     self.undecodable = 0;
                     self.version = Some((*version).into());
@@ -339,7 +374,7 @@ impl Runner {
                     if initial_end && !synced {
                         synced = true;
                         self.out_of_touch = false;
-                        self.synced();
+                        self.synced().await?;
                     }
                 }
                 Ok(Line::Error(error)) => break Why::Error(error),
@@ -374,6 +409,9 @@ impl Runner {
     }
 
     fn tell(&mut self, item: &Item<'_>, sight: Sight) {
+        if !self.unseen.is_empty() {
+            self.unseen.remove(&((*item.namespace).into(), (*item.name).into()));
+        }
         if !self.was_asked_for(&item.kind, &item.namespace, &item.name) {
             let (kind, namespace, name) = (&item.kind, &item.namespace, &item.name);
             return self.pass_over(&format!("{kind} {namespace}/{name}, which was not asked for"));
@@ -465,13 +503,7 @@ impl Runner {
             self.refresh_interest();
             self.changes.push(Change::Begin);
             let mut changed = false;
-            let names: Vec<(Box<str>, Box<str>)> = self
-                .filter
-                .interest()
-                .names
-                .iter()
-                .flat_map(|(namespace, names)| names.iter().map(|name| (namespace.clone(), name.clone())))
-                .collect();
+            let names: Vec<(Box<str>, Box<str>)> = self.filter.interest().all_names().collect();
             let mut failed = None;
             for (namespace, name) in names {
                 let task = &self.task;
@@ -497,7 +529,7 @@ impl Runner {
             match failed {
                 None => {
                     self.out_of_touch = false;
-                    self.synced();
+                    self.synced().await?;
                 }
                 Some(error) if error.class.passes() => self.changes.push(Change::Gap(error)),
                 Some(error) => {
@@ -549,6 +581,7 @@ fn marks(item: &Item<'_>) -> Option<Box<Marks>> {
 fn in_scope(scope: &Scope, namespace: &str, name: &str) -> bool {
     match scope {
         Scope::Cluster => true,
+        Scope::Labels { namespace: of, .. } => of.is_empty() || namespace == &**of,
         Scope::Namespace(wanted) => *namespace == **wanted,
         Scope::Name { namespace: wanted, name: only } => *namespace == **wanted && *name == **only,
     }

@@ -44,6 +44,13 @@ impl Interest {
         self.names.get(namespace).is_some_and(|names| names.contains(name))
     }
 
+    /// Namespace and name of all that are wanted by name.
+    pub(super) fn all_names(&self) -> impl Iterator<Item = (Box<str>, Box<str>)> + '_ {
+        self.names
+            .iter()
+            .flat_map(|(namespace, names)| names.iter().map(move |name| (namespace.clone(), name.clone())))
+    }
+
     /// Adds what `other` wants; true when that was more than before.
     pub(super) fn widen(&mut self, other: &Self) -> bool {
         if self.covers(other) {

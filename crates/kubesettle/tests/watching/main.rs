@@ -6,6 +6,7 @@ mod children;
 mod events;
 mod faults;
 mod kinds;
+mod labels;
 mod odd;
 mod presence;
 mod rights;

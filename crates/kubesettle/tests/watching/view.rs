@@ -66,7 +66,10 @@ pub(crate) async fn watch(hub: &Hub, targets: &[ObjectId]) -> View {
 }
 
 pub(crate) async fn watch_in(hub: &Hub, targets: &[ObjectId], scope: ScopeStrategy) -> View {
-    let options = SubscribeOptions::in_scope(scope);
+    watch_with(hub, targets, SubscribeOptions::in_scope(scope)).await
+}
+
+pub(crate) async fn watch_with(hub: &Hub, targets: &[ObjectId], options: SubscribeOptions) -> View {
     let subscription = hub.subscribe(targets_of(targets), options).await.unwrap();
     View { subscription, states: HashMap::new(), gaps: Vec::new(), synced: false, updates: 0 }
 }

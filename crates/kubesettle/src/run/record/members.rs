@@ -75,24 +75,24 @@ impl Known {
             namespaces.push(self.parent.namespace());
         }
         let (mut lists, mut notes) = (Vec::new(), Vec::new());
+        let selector = format!("{PART_OF}={id}");
         for kind in &found.members.kinds {
             match cluster.resource(kind, None) {
                 Some(resource) if resource.namespaced() => {
-                    let scopes = namespaces.iter().map(|name| Scope::Namespace((*name).into()));
+                    let scopes = namespaces.iter().map(|name| Scope::of_namespace(name).labelled(&selector));
                     lists.extend(scopes.map(|scope| (resource.clone(), scope)));
                 }
-                Some(resource) => lists.push((resource, Scope::Cluster)),
+                Some(resource) => lists.push((resource, Scope::Cluster.labelled(&selector))),
                 None => {
                     notes.push(format!("members of kind {kind} were not looked for: it is not served"));
                     self.unserved.push(kind.clone());
                 }
             }
         }
-        let selector = format!("{PART_OF}={id}");
         let lists: Vec<BoxFuture<'_, _>> = lists
             .iter()
             .map(|(resource, scope)| {
-                Box::pin(list(cluster, resource, scope, &selector, self.budget)) as BoxFuture<'_, _>
+                Box::pin(list(cluster, resource, scope, self.budget)) as BoxFuture<'_, _>
             })
             .collect();
         let members: Vec<Vec<ObjectId>> = stream::iter(lists).buffered(AT_ONCE).try_collect().await?;
@@ -163,12 +163,10 @@ async fn list(
     cluster: &Cluster,
     resource: &Resource,
     scope: &Scope,
-    selector: &str,
     budget: Duration,
 ) -> Result<Vec<ObjectId>, Stop> {
     let doing = || format!("cannot look for the members of the ApplySet among {}", resource.group_kind());
-    let page = ListPage { label_selector: Some(selector), ..ListPage::default() };
-    let look = || cluster.list(resource, scope, page, Content::MetadataOnly);
+    let look = || cluster.list(resource, scope, ListPage::default(), Content::MetadataOnly);
     let list = ask(budget, &doing(), None, look).await;
     let list = list.map_err(|error| Stop::of(&error, &doing()))?;
     applyset::listed(resource.group_kind(), &list).map_err(|error| {

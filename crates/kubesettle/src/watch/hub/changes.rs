@@ -65,6 +65,10 @@ impl Task {
                         self.mark_key(id);
                     }
                 }
+                Change::Unlabelled { namespace, name } => {
+                    let target = ObjectId::new(key.name.kind.clone(), &namespace, &name);
+                    self.unlabelled(id, target);
+                }
                 Change::Unreadable { namespace, name, why } => {
                     let target = ObjectId::new(key.name.kind.clone(), &namespace, &name);
                     self.cannot_be_read(id, &target, why);
@@ -126,6 +130,24 @@ impl Task {
             }
         }
         true
+    }
+
+    /// A target has lost the labels that it was looked for by: it is followed by its name.
+    fn unlabelled(&mut self, key: u32, target: ObjectId) {
+        let Some(watched) = self.targets.get_mut(&target).filter(|watched| watched.key == Some(key)) else {
+            return;
+        };
+        watched.labels = None;
+        let uid = watched.uid;
+        if let Some(used) = self.keys.get(&key) {
+            used.interest.send_if_modified(|interest| interest.drop_name(target.namespace(), target.name()));
+        }
+        if let Some(uid) = uid {
+            self.store.remove(key, uid);
+        }
+        self.open(vec![target.clone()]);
+        self.release(key);
+        self.mark(&target);
     }
 
     /// There is such an object, and no more is known.

@@ -17,8 +17,8 @@ use crate::watch::wanted::{self, Interest};
 
 use super::{Done, Key, KeyName, LINGER, Lease, PROBE, Task, names_of};
 
-/// What is watched alike: a kind, in a version, this wide.
-type Group = (GroupKind, Option<Box<str>>, Width);
+/// What is watched alike: a kind, in a version, this wide, with these labels.
+type Group = (GroupKind, Option<Box<str>>, Width, Option<Arc<str>>);
 
 impl Task {
     /// Finds or opens the watches that cover these targets.
@@ -26,10 +26,11 @@ impl Task {
         let mut groups: HashMap<Group, Vec<ObjectId>> = HashMap::new();
         for target in targets {
             let Some(watched) = self.targets.get(&target) else { continue };
-            let group = (target.group_kind().clone(), watched.version.clone(), watched.width);
+            let group =
+                (target.group_kind().clone(), watched.version.clone(), watched.width, watched.labels.clone());
             groups.entry(group).or_default().push(target);
         }
-        for ((kind, version, width), targets) in groups {
+        for ((kind, version, width, labels), targets) in groups {
             let served = self
                 .cluster
                 .resource(&kind, version.as_deref())
@@ -43,6 +44,10 @@ impl Task {
                 Some(resource) => {
                     let open = self.open_means(&kind, resource.version());
                     for (means, names) in scope::choose(&names_of(&targets), width, &open) {
+                        let means = match &labels {
+                            Some(labels) => means.labelled(labels),
+                            None => means,
+                        };
                         self.assign(&resource, means, &names);
                     }
                 }

@@ -63,13 +63,39 @@ const QUEUE: usize = 64;
 /// What the handles ask of the hub.
 #[derive(Debug)]
 pub(super) enum Request {
-    Subscribe { targets: Vec<Target>, width: Width, alive: CancellationToken, reply: oneshot::Sender<u32> },
-    Add { subscriber: u32, targets: Vec<Target> },
-    Remove { subscriber: u32, targets: Vec<ObjectId> },
-    Snapshot { subscriber: u32, reply: oneshot::Sender<Vec<(ObjectId, TargetState)>> },
-    Next { subscriber: u32, reply: oneshot::Sender<Update> },
-    Children { subscriber: u32, target: ObjectId, wanted: bool },
-    Events { subscriber: u32, target: ObjectId, wanted: bool },
+    Subscribe {
+        targets: Vec<Target>,
+        width: Width,
+        labels: Option<Arc<str>>,
+        alive: CancellationToken,
+        reply: oneshot::Sender<u32>,
+    },
+    Add {
+        subscriber: u32,
+        targets: Vec<Target>,
+    },
+    Remove {
+        subscriber: u32,
+        targets: Vec<ObjectId>,
+    },
+    Snapshot {
+        subscriber: u32,
+        reply: oneshot::Sender<Vec<(ObjectId, TargetState)>>,
+    },
+    Next {
+        subscriber: u32,
+        reply: oneshot::Sender<Update>,
+    },
+    Children {
+        subscriber: u32,
+        target: ObjectId,
+        wanted: bool,
+    },
+    Events {
+        subscriber: u32,
+        target: ObjectId,
+        wanted: bool,
+    },
     KindsChanged,
 }
 
@@ -103,6 +129,8 @@ struct Key {
 struct Watched {
     version: Option<Box<str>>,
     width: Width,
+    /// It is looked for among the objects with these labels.
+    labels: Option<Arc<str>>,
     /// The key that observes it; `None` while its kind is not served.
     key: Option<u32>,
     /// The serial of the key's interest from which on it covers this target.
@@ -155,6 +183,7 @@ struct Lease {
 struct Subscriber {
     targets: HashSet<ObjectId>,
     width: Width,
+    labels: Option<Arc<str>>,
     dirty: Vec<ObjectId>,
     is_dirty: HashSet<ObjectId>,
     gaps: Vec<Gap>,
@@ -281,13 +310,13 @@ impl Task {
 
     fn request(&mut self, request: Request) {
         match request {
-            Request::Subscribe { targets, width, alive, reply } => {
+            Request::Subscribe { targets, width, labels, alive, reply } => {
                 let id = self.next_id();
                 self.departures.push(Box::pin(async move {
                     alive.cancelled().await;
                     id
                 }));
-                self.subscribe(id, targets, width);
+                self.subscribe(id, targets, width, labels);
                 // The token tells when the subscriber is gone.
                 let _ = reply.send(id);
             }
@@ -332,7 +361,9 @@ fn names_of(targets: &[ObjectId]) -> Names {
 fn namespace_of(means: &Means) -> Box<str> {
     match means {
         Means::Watch(Scope::Cluster) => Box::default(),
-        Means::Watch(Scope::Namespace(namespace) | Scope::Name { namespace, .. })
+        Means::Watch(
+            Scope::Namespace(namespace) | Scope::Name { namespace, .. } | Scope::Labels { namespace, .. },
+        )
         | Means::Poll(namespace) => (**namespace).into(),
     }
 }

@@ -1,6 +1,7 @@
 //! Who wants what.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use kstatus::Uid;
 
@@ -11,10 +12,17 @@ use crate::watch::{Target, TargetState};
 use super::{Subscriber, Sync, Task, Watched};
 
 impl Task {
-    pub(super) fn subscribe(&mut self, id: u32, targets: Vec<Target>, width: Width) {
+    pub(super) fn subscribe(
+        &mut self,
+        id: u32,
+        targets: Vec<Target>,
+        width: Width,
+        labels: Option<Arc<str>>,
+    ) {
         let subscriber = Subscriber {
             targets: HashSet::new(),
             width,
+            labels,
             dirty: Vec::new(),
             is_dirty: HashSet::new(),
             gaps: Vec::new(),
@@ -29,7 +37,7 @@ impl Task {
     pub(super) fn want(&mut self, id: u32, targets: Vec<Target>) {
         let Some(subscriber) = self.subscribers.get_mut(&id) else { return };
         subscriber.sync = Sync::Pending;
-        let width = subscriber.width;
+        let (width, labels) = (subscriber.width, subscriber.labels.clone());
         let (mut fresh, mut new) = (Vec::new(), Vec::new());
         for Target { id: target, version } in targets {
             if !subscriber.targets.insert(target.clone()) {
@@ -40,6 +48,7 @@ impl Task {
                 Box::new(Watched {
                     version,
                     width,
+                    labels: labels.clone(),
                     key: None,
                     serial: 0,
                     doubt: None,
