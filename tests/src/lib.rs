@@ -9,6 +9,7 @@
 
 mod binary;
 mod files;
+mod following;
 mod lines;
 pub mod manifests;
 mod settle;
@@ -19,6 +20,7 @@ use std::time::Duration;
 
 pub use binary::binary;
 pub use files::Folder;
+pub use following::Following;
 pub use lines::Lines;
 pub use settle::{Settle, settle};
 pub use webhook::Webhook;

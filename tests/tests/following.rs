@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use e2e::manifests::{config_map, custom, definition, namespace, stream, within};
-use e2e::{LIMIT, World, settle, unique};
-use harness::{Running, User, shared};
+use e2e::{Following, LIMIT, World, settle, unique};
+use harness::{User, shared};
 use serde_json::{Value, json};
 
 tests![
@@ -30,44 +30,10 @@ impl Drop for Defined {
     }
 }
 
-/// `status --watch` under way.
-struct Following(Running);
-
-impl Following {
-    fn new(world: &World, set: &[Value], flags: &[&str]) -> Self {
-        let call = settle(shared(), &["status", "--watch", "-o", "json"]).args(flags);
-        Self(call.kubeconfig(world.user.kubeconfig()).input(stream(set)).start())
-    }
-
-    /// What was told of an object so far: status and message.
-    fn told(&self, name: &str) -> Vec<(String, String)> {
-        let text = self.0.stdout();
-        let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let about = lines.filter(|line| line["type"] == "status" && line["name"] == name);
-        let word = |line: &Value, key: &str| line[key].as_str().unwrap_or_default().to_owned();
-        about.map(|line| (word(&line, "status"), word(&line, "message"))).collect()
-    }
-
-    /// Waits until the last word on an object is this status, with this in its message.
-    #[track_caller]
-    fn until(&self, name: &str, status: &str, message: &str) {
-        let began = Instant::now();
-        let is = |told: &(String, String)| told.0 == status && told.1.contains(message);
-        while !self.told(name).last().is_some_and(is) {
-            assert!(
-                began.elapsed() < LIMIT,
-                "{name} is not told to be {status}, {message}\n{}\n{}",
-                self.0.stdout(),
-                self.0.stderr()
-            );
-            std::thread::sleep(Duration::from_millis(100));
-        }
-    }
-
-    fn end(self) -> String {
-        self.0.interrupt();
-        self.0.finish(LIMIT).stdout
-    }
+/// Follows this set as the user of the world.
+fn follow(world: &World, set: &[Value], flags: &[&str]) -> Following {
+    let call = settle(shared(), &["status"]).args(flags).kubeconfig(world.user.kubeconfig());
+    Following::start(call.input(stream(set)))
 }
 
 fn group() -> String {
@@ -113,7 +79,7 @@ fn f02_a_kind_comes_goes_and_comes_again_while_it_is_followed() {
     let _defined = Defined(format!("widgets.{group}"));
     let mut other = config_map("a");
     other["metadata"]["namespace"] = json!(world.name());
-    let following = Following::new(&world, &[widget(&group, &world, ""), other.clone()], &[]);
+    let following = follow(&world, &[widget(&group, &world, ""), other.clone()], &[]);
     following.until("one", "NotFound", "kind not served");
     for life in ["first", "second"] {
         define(&crd);
@@ -135,7 +101,7 @@ fn f02_versions_of_a_kind_come_and_go_while_it_is_followed() {
     let _defined = Defined(format!("widgets.{group}"));
     define(&crd);
     make(&widget(&group, &world, "first"));
-    let following = Following::new(&world, &[widget(&group, &world, "")], &[]);
+    let following = follow(&world, &[widget(&group, &world, "")], &[]);
     following.until("one", "Failed", "first");
     let mut newer = crd["spec"]["versions"][0].clone();
     newer["name"] = json!("v2");
@@ -159,7 +125,7 @@ fn f02_a_kind_that_changes_its_scope_is_followed_in_the_new_one() {
     let _defined = Defined(format!("widgets.{group}"));
     define(&crd);
     make(&widget(&group, &world, "first"));
-    let following = Following::new(&world, &[widget(&group, &world, "")], &[]);
+    let following = follow(&world, &[widget(&group, &world, "")], &[]);
     following.until("one", "Failed", "first");
     undefine(&crd);
     following.until("one", "NotFound", "");
@@ -197,7 +163,7 @@ fn f26_a_kind_whose_conversion_fails_concerns_its_own_objects_only() {
     let mut v2 = widget(&group, &world, "");
     v2["apiVersion"] = json!(format!("{group}/v2"));
     let other = within(config_map("a"), world.name());
-    let following = Following::new(&world, &[v2, other.clone()], &[]);
+    let following = follow(&world, &[v2, other.clone()], &[]);
     following.until("one", "Unknown", "");
     following.until("a", "NotFound", "");
     make(&other);
@@ -214,8 +180,7 @@ fn a_namespace_comes_goes_and_comes_again_while_its_objects_are_followed() {
     let (world, home) = (World::new("homes"), unique("home"));
     let inside = within(config_map("inside"), &home);
     for flags in [&[][..], &["--watch-scope=namespaces"], &["--watch-scope=cluster"]] {
-        let following =
-            Following::new(&world, &[inside.clone(), within(config_map("outside"), world.name())], flags);
+        let following = follow(&world, &[inside.clone(), within(config_map("outside"), world.name())], flags);
         following.until("inside", "NotFound", "");
         for _ in 0..2 {
             shared().apply(&stream(&[namespace(&home)]));
@@ -234,7 +199,7 @@ fn an_object_that_holds_its_namespace_back_is_told_to_be_terminating() {
     inside["metadata"]["finalizers"] = json!(["example.com/hold"]);
     let set = [namespace(&home), inside.clone()];
     shared().apply(&stream(&set));
-    let following = Following::new(&world, &set, &[]);
+    let following = follow(&world, &set, &[]);
     following.until("inside", "Current", "");
     shared().kubectl(&["delete", "namespace", &home, "--wait=false"]).success();
     following.until(&home, "Terminating", "");
@@ -285,18 +250,14 @@ fn f18_each_step_of_the_ladder_is_asked_once_and_told_once() {
     ];
     for (scope, user, status, watches, refusals, told) in steps {
         let mark = shared().mark();
-        let call = settle(shared(), &["status", "--watch", "-o", "json", "--watch-scope", scope]);
-        let call = call.kubeconfig(user.kubeconfig()).input(stream(&set));
-        let following = Following(call.start());
+        let call = settle(shared(), &["status", "--watch-scope", scope]).kubeconfig(user.kubeconfig());
+        let following = Following::start(call.input(stream(&set)));
         for name in ["a", "b"] {
             following.until(name, status, "");
         }
-        let is_told = |following: &Following| following.told("a").len() + following.told("b").len() >= 4;
-        let began = Instant::now();
-        while !is_told(&following) {
-            assert!(began.elapsed() < LIMIT, "{}", following.0.stdout());
-            std::thread::sleep(Duration::from_millis(100));
-        }
+        following.wait("a word on each of the four", |following| {
+            following.told("a").len() + following.told("b").len() >= 4
+        });
         // Long enough for a loop to show itself.
         std::thread::sleep(Duration::from_secs(6));
         let why = following.told("a").pop().unwrap().1;

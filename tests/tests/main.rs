@@ -48,6 +48,7 @@ mod real_life;
 mod records;
 mod refusals;
 mod removal;
+mod restored;
 mod rights;
 mod rights_doc;
 mod saved_plans;
@@ -69,6 +70,7 @@ fn main() {
         // Those with the longest waits begin first.
         crowd::tests(),
         outage::tests(),
+        restored::tests(),
         crash::tests(),
         stress::tests(),
         scale::tests(),

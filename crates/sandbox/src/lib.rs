@@ -64,5 +64,6 @@ pub use listen::Listening;
 pub use log::Logged;
 pub use sandbox::{Builder, Sandbox};
 pub use service::Service;
+pub use store::Backup;
 pub use streams::WatchEnd;
 pub use users::User;

@@ -11,7 +11,7 @@ use crate::kinds::Kind;
 use crate::log::Logged;
 use crate::service::{Inner, Service};
 use crate::settings::Settings;
-use crate::store::{Key, Mould, Object, Store};
+use crate::store::{Backup, Key, Mould, Object, Store};
 use crate::streams::WatchEnd;
 use crate::users::{User, Users};
 use crate::write::{Propagation, commit, delete_object, managed};
@@ -279,6 +279,22 @@ impl Sandbox {
     /// Compacts the history: older versions are expired from now on. Watches that are open go on.
     pub fn compact(&self) {
         self.0.with(|state| state.store.compact());
+    }
+
+    /// What the server knows now, for [`restore`](Self::restore).
+    pub fn back_up(&self) -> Backup {
+        self.0.with(|state| state.store.back_up())
+    }
+
+    /// Puts the data back as somebody does who restores a backup of etcd: later versions are given out a
+    /// second time, all watches break, and older versions are expired.
+    pub fn restore(&self, backup: &Backup) {
+        self.0.with(|state| {
+            state.store.restore(backup.clone());
+            let now = Instant::now();
+            state.store.streams.end("", now, WatchEnd::Reset);
+            state.store.tell();
+        });
     }
 
     /// Orders a fault for requests to come.

@@ -14,8 +14,9 @@ use crate::direct::BoxError;
 use crate::schedule::Report;
 use crate::seed::{self, Outcome};
 
+/// What is asked for.
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub struct Options {
     /// How many seeds
     #[arg(long, default_value_t = 50)]
     seeds: u64,
@@ -36,7 +37,11 @@ pub(crate) struct Options {
     keep_logs: bool,
 }
 
-pub(crate) async fn run(options: &Options) -> Result<ExitCode, BoxError> {
+/// Runs it to its end and says whether all was well.
+///
+/// # Errors
+/// When it could not be carried out.
+pub async fn run(options: &Options) -> Result<ExitCode, BoxError> {
     let plane = tokio::task::spawn_blocking(|| ControlPlane::builder().nodes(2).start()).await?;
     let plane = Arc::new(plane.map_err(|error| error.to_string())?);
     tokio::fs::create_dir_all(&options.logs).await?;

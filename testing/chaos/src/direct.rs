@@ -17,7 +17,8 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use serde_json::Value;
 
-pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
+/// Whatever went wrong.
+pub type BoxError = Box<dyn Error + Send + Sync>;
 
 /// An HTTP/2 connection to the API server. Cheap to clone.
 #[derive(Clone, Debug)]

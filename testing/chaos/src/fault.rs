@@ -6,7 +6,7 @@ use crate::random::Random;
 
 /// What a request is about, as far as faults care.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum About {
+pub enum About {
     /// What the server serves.
     Discovery,
     /// A GET of an object or a list.
@@ -21,7 +21,8 @@ pub(crate) enum About {
 
 /// An answer that the server did not give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Canned {
+#[allow(missing_docs, reason = "the variants are the names of the answers")]
+pub enum Canned {
     Unauthorized,
     Forbidden,
     NotServed,
@@ -38,7 +39,7 @@ pub(crate) enum Canned {
 
 /// How a watch goes wrong after some of its lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub enum Ending {
     /// In good order.
     Clean,
     /// In good order, in the middle of a line.
@@ -59,7 +60,7 @@ pub(crate) enum Ending {
 
 /// One thing done to one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub enum Fault {
     /// The answer comes later.
     Late(Duration),
     /// The connection is reset before the server sees the request.
@@ -85,7 +86,16 @@ pub(crate) enum Fault {
     /// Every line comes this much later.
     Slow(Duration),
     /// After so many lines, or so long, the watch goes wrong.
-    Watch { lines: u64, time: Duration, ending: Ending },
+    Watch {
+        /// So many lines still come.
+        lines: u64,
+        /// After so long it ends in any case.
+        time: Duration,
+        /// How.
+        ending: Ending,
+    },
+    /// The watch goes wrong in the place of the first line that has this in it.
+    At(&'static str, Ending),
 }
 
 /// A line of the menu that schedules are made from.

@@ -1,5 +1,5 @@
 //! One long watch, and run after run, over what a real server does to a client in weeks: watches that
-//! end, versions that are compacted away, tokens that rotate, restarts.
+//! end, versions that are compacted away, tokens that rotate, restarts, a backup that is put back.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use harness::{ControlPlane, Part};
+use harness::{Backup, ControlPlane, Part};
 use http::Method;
 use kubesettle::cluster::{Cluster, Config, ConfigOptions};
 use kubesettle::error::ExitClass;
@@ -25,8 +25,9 @@ use crate::random::Random;
 use crate::schedule::Schedule;
 use crate::seed::kubeconfig;
 
+/// What is asked for.
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub struct Options {
     /// How long
     #[arg(long, default_value_t = 30)]
     minutes: u64,
@@ -51,7 +52,11 @@ struct Seen {
     tasks: usize,
 }
 
-pub(crate) async fn run(options: &Options) -> Result<ExitCode, BoxError> {
+/// Runs it to its end and says whether all was well.
+///
+/// # Errors
+/// When it could not be carried out.
+pub async fn run(options: &Options) -> Result<ExitCode, BoxError> {
     let plane = tokio::task::spawn_blocking(|| {
         ControlPlane::builder()
             .nodes(1)
@@ -81,6 +86,7 @@ struct Soak {
     tokens: u64,
     runs: u64,
     restarts: u64,
+    backup: Option<Backup>,
     changes: u64,
 }
 
@@ -104,6 +110,7 @@ impl Soak {
             tokens: 0,
             runs: 0,
             restarts: 0,
+            backup: None,
             changes: 0,
         };
         soak.rotate().await?;
@@ -138,6 +145,7 @@ impl Soak {
             if began.elapsed() >= restart {
                 restart += time / 4;
                 self.restart().await?;
+                wrong.extend(self.compare(&seen).await?);
             }
             if settled.is_none() && began.elapsed() >= time / 3 {
                 settled = Some((memory(), seen.borrow().tasks));
@@ -235,15 +243,23 @@ impl Soak {
         }))
     }
 
+    /// Every second time etcd's data goes back to what it was after the time before.
     async fn restart(&mut self) -> Result<(), BoxError> {
         self.restarts += 1;
-        let plane = self.plane.clone();
+        let (plane, backup) = (self.plane.clone(), self.backup.take());
         let again = move || {
+            let away = || std::thread::sleep(Duration::from_secs(3));
+            if backup.is_some() {
+                plane.restore(backup.as_ref(), away);
+                return None;
+            }
             plane.kill(Part::ApiServer);
-            std::thread::sleep(Duration::from_secs(3));
+            away();
             plane.start_again(Part::ApiServer);
+            Some(plane.back_up())
         };
-        Ok(tokio::task::spawn_blocking(again).await?)
+        self.backup = tokio::task::spawn_blocking(again).await?;
+        Ok(())
     }
 
     /// The long watch comes to know what the server has.

@@ -41,7 +41,7 @@ pub use audit::{Mark, Request, Requests};
 pub use error::Error;
 pub use identity::{Identity, detach};
 pub use namespace::Namespace;
-pub use plane::{Builder, ControlPlane, Part};
+pub use plane::{Backup, Builder, ControlPlane, Part};
 pub use ports::Port;
 pub use proxy::{TcpProxy, Traffic};
 pub use run::{Finished, Running, run, spawn};

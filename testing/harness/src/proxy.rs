@@ -32,6 +32,7 @@ pub struct Traffic {
 #[derive(Debug)]
 struct State {
     closed: AtomicBool,
+    shut: AtomicBool,
     /// How many bytes from clients pass.
     limit: AtomicU64,
     connections: AtomicU64,
@@ -45,6 +46,7 @@ impl Default for State {
     fn default() -> Self {
         Self {
             closed: AtomicBool::new(false),
+            shut: AtomicBool::new(false),
             limit: AtomicU64::new(u64::MAX),
             connections: AtomicU64::new(0),
             open: AtomicU64::new(0),
@@ -104,6 +106,18 @@ impl TcpProxy {
     pub fn cut(&self) {
         self.state.cut();
     }
+
+    /// Cuts all connections that are open now, and each new one as soon as it is made, until
+    /// [`open`](Self::open).
+    pub fn shut(&self) {
+        self.state.shut.store(true, Ordering::SeqCst);
+        self.state.cut();
+    }
+
+    /// Serves again.
+    pub fn open(&self) {
+        self.state.shut.store(false, Ordering::SeqCst);
+    }
 }
 
 impl Drop for TcpProxy {
@@ -149,7 +163,7 @@ fn accept(listener: &TcpListener, target: SocketAddr, state: &Arc<State>) {
             return;
         }
         let Ok(client) = client else { continue };
-        if state.is_silent() {
+        if state.is_silent() || state.shut.load(Ordering::SeqCst) {
             continue;
         }
         let number = state.connections.fetch_add(1, Ordering::SeqCst);
@@ -171,6 +185,9 @@ fn forward(client: &TcpStream, target: SocketAddr, number: u64, state: &State) {
     let _ = client.set_nodelay(true);
     let _ = server.set_nodelay(true);
     state.keep(number, [client, &server]);
+    if state.shut.load(Ordering::SeqCst) {
+        state.cut();
+    }
     thread::scope(|scope| {
         scope.spawn(|| copy(client, &server, |bytes| state.pass(bytes)));
         copy(&server, client, |bytes| {
@@ -255,5 +272,19 @@ mod tests {
         stream.write_all(b"y").unwrap();
         stream.read_exact(&mut [0]).unwrap();
         assert_eq!(proxy.traffic().connections, 2);
+    }
+
+    #[test]
+    fn one_that_is_shut_serves_nobody_until_it_is_opened() {
+        let proxy = TcpProxy::start(echo()).unwrap();
+        proxy.shut();
+        let mut stream = TcpStream::connect(proxy.address()).unwrap();
+        let _ = stream.write_all(b"x");
+        assert_eq!(stream.read(&mut [0]).unwrap_or(0), 0);
+        proxy.open();
+        let mut stream = TcpStream::connect(proxy.address()).unwrap();
+        stream.write_all(b"y").unwrap();
+        stream.read_exact(&mut [0]).unwrap();
+        assert_eq!(proxy.traffic().connections, 1);
     }
 }

@@ -38,6 +38,13 @@ pub(crate) fn is_running(pid: u32) -> bool {
     stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
 }
 
+/// Whether every thread of a process has been stopped by a signal.
+pub(crate) fn is_stopped(pid: u32) -> bool {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let mut states = threads.map(|thread| fs::read_to_string(thread.path().join("stat")).unwrap_or_default());
+    states.all(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T')))
+}
+
 /// One numeric field of `/proc/PID/stat`, counted as in proc(5).
 fn stat_field(pid: u32, number: usize) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

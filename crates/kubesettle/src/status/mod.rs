@@ -8,7 +8,8 @@
 //!
 //! # Contract
 //!
-//! * **Freshness floor.** After [`Watcher::floor`] no state older than that write gives a verdict.
+//! * **Freshness floor.** After [`Watcher::floor`] no state older than that write gives a verdict, unless
+//!   the server's data went back since: then what it has counts ([`Watcher::went_back`]).
 //! * **Change only.** A target is announced when its status, reason, message, causes or progress
 //!   changed, and once more when time alone changed them.
 //! * **Children only when they explain something.** What a target generated is watched only after
@@ -76,6 +77,10 @@ struct Tracked {
     floor: Option<Floor>,
     /// A state at or after the floor has been seen, or too much time has passed to wait for one.
     reached: bool,
+    /// How often the server's data had gone back when that was last told.
+    rewinds: Option<u32>,
+    /// It went back since the target was last written or first judged.
+    went_back: bool,
     history: History,
     verdict: Option<Verdict>,
     /// When its own object last changed.
@@ -106,6 +111,8 @@ pub struct Watcher {
     policy: Policy,
     clock: Clock,
     children: bool,
+    /// Every target is judged as it is, whatever was done to it.
+    at_once: bool,
     /// When a target last settled.
     settled: Instant,
 }
@@ -146,9 +153,12 @@ impl Watcher {
                     children: None,
                     events: None,
                     gap: None,
+                    rewinds: 0,
                 },
                 floor: None,
                 reached: true,
+                rewinds: None,
+                went_back: false,
                 history: History::default(),
                 verdict: None,
                 moved: now,
@@ -173,6 +183,7 @@ impl Watcher {
             clock: Clock::start(hub.cluster().time()),
             settled: now,
             children: !judgement.without_children,
+            at_once: judgement.at_once,
         })
     }
 
@@ -255,6 +266,12 @@ impl Watcher {
         self.targets.iter().any(|tracked| tracked.sought.is_some())
     }
 
+    /// True when the server's data went back (a backup was put in its place) since the target was
+    /// written or first judged: what was done to it may be lost.
+    pub fn went_back(&self, target: usize) -> bool {
+        self.targets.get(target).is_some_and(|tracked| tracked.went_back)
+    }
+
     /// The marks of a target's live object.
     pub fn marks(&self, target: usize) -> Option<&Marks> {
         self.targets.get(target)?.state.marks.as_deref()
@@ -274,6 +291,7 @@ impl Watcher {
     pub async fn judge(&mut self, target: usize) -> Result<bool, Closed> {
         let Some(tracked) = self.targets.get_mut(target) else { return Ok(false) };
         tracked.judged = true;
+        tracked.went_back = false;
         tracked.moved = Instant::now();
         self.assess(target).await
     }
@@ -319,10 +337,13 @@ impl Watcher {
         let sought = matches!(state.presence, Presence::Unknown(_)) && state.gap.is_some();
         let found = tracked.sought.is_some() && !sought;
         tracked.sought = sought.then(|| tracked.sought.unwrap_or_else(Instant::now));
+        let went_back = tracked.rewinds.replace(state.rewinds).is_some_and(|before| before < state.rewinds);
+        tracked.went_back |= went_back;
         tracked.state = state;
         // While nothing is judged, this is the news.
         let found = found && !tracked.judged;
-        Ok(self.assess(target).await? || found)
+        let undone = went_back && !self.at_once;
+        Ok(self.assess(target).await? || found || undone)
     }
 
     /// Assesses everything whose time has come.
@@ -401,12 +422,15 @@ impl Watcher {
 }
 
 impl Tracked {
-    /// True when the state is at or after the floor. Once that was so, what tells no version counts
+    /// True when the state is at or after the floor, or the floor lost its meaning. Once that was so, what tells no version counts
     /// too: that the kind is served no more, because its CRD went, or that a GET found nothing.
     fn catch_up(&mut self) -> bool {
         let Some(floor) = &self.floor else { return true };
         if floor.reached_by(&self.state.presence) {
             self.reached = true;
+            return true;
+        }
+        if self.went_back {
             return true;
         }
         self.reached

@@ -110,6 +110,9 @@ const FIRST_PAUSE: Duration = Duration::from_millis(800);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// A stream that ends sooner than this is no sign of health.
 const HEALTHY_LIFE: Duration = Duration::from_secs(1);
+/// A server that left so many requests in a row without a usable answer was away for seconds: long
+/// enough for its data to be put back and to get further than what we know.
+const UNANSWERED_BEFORE_ANEW: u32 = 2;
 /// After so many failures in a row the hub is told.
 const FAILURES_BEFORE_GAP: u32 = 3;
 
@@ -121,6 +124,8 @@ pub(super) struct Machine {
     resume: Step,
     version: Option<String>,
     failures: u32,
+    /// How many requests in a row the server did not answer.
+    unanswered: u32,
     /// How often in a row a version was too old without an event between.
     expired: u32,
     gap_told: bool,
@@ -136,6 +141,7 @@ impl Machine {
             resume: Step::Stream,
             version: None,
             failures: 0,
+            unanswered: 0,
             expired: 0,
             gap_told: false,
             stranger: false,
@@ -151,6 +157,16 @@ impl Machine {
 
     /// The step after `outcome`. `jitter` is a random number in 0..1.
     pub(super) fn next(&mut self, outcome: Outcome, jitter: f64) -> (Step, Notes) {
+        match &outcome {
+            Outcome::Rested => {}
+            Outcome::Refused(error) if is_absence(error.class) => {
+                self.unanswered += 1;
+                if self.unanswered >= UNANSWERED_BEFORE_ANEW && matches!(self.resume, Step::Watch { .. }) {
+                    self.forget();
+                }
+            }
+            _ => self.unanswered = 0,
+        }
         match outcome {
             Outcome::Rested if self.stranger && matches!(self.resume, Step::Watch { .. }) => {
                 (Step::Probe, Notes::default())
@@ -285,6 +301,11 @@ impl Machine {
     }
 }
 
+/// Whoever answers so is not the server at work. One that asks for patience is.
+fn is_absence(class: ErrorClass) -> bool {
+    class == ErrorClass::ServerError || (class.passes() && class != ErrorClass::Throttled)
+}
+
 /// As numbers, where both are.
 pub(super) fn older(one: &str, other: &str) -> bool {
     match (one.parse::<u64>(), other.parse::<u64>()) {
@@ -394,6 +415,33 @@ mod tests {
             assert_eq!(machine.next(Outcome::Rested, 0.0).0, Step::Probe);
             let (step, _) = machine.next(Outcome::Version(server.into()), 0.0);
             assert_eq!(matches!(step, Step::List { token: None, .. }), fresh, "{server}");
+        }
+    }
+
+    /// Its version may have overtaken ours by then, and yet its history is another.
+    #[test]
+    fn a_server_that_was_away_for_seconds_is_read_anew_whatever_its_version() {
+        for class in
+            [ErrorClass::Unreachable, ErrorClass::TimedOut, ErrorClass::Unavailable, ErrorClass::ServerError]
+        {
+            let mut machine = watching("5");
+            machine.next(closed(Why::Error(error(ErrorClass::Unreachable)), 10, "8"), 0.0);
+            assert_eq!(machine.next(Outcome::Rested, 0.0).0, Step::Probe);
+            machine.next(Outcome::Refused(error(class)), 0.0);
+            assert_eq!(machine.next(Outcome::Rested, 0.0).0, Step::Probe, "once is no absence");
+            machine.next(Outcome::Refused(error(class)), 0.0);
+            assert_eq!(machine.next(Outcome::Rested, 0.0).0, Step::List { token: None, whole: false });
+        }
+    }
+
+    #[test]
+    fn a_server_that_asks_for_patience_or_ends_watches_at_once_was_not_away() {
+        let mut machine = watching("5");
+        for _ in 0..5 {
+            machine.next(Outcome::Refused(error(ErrorClass::Throttled)), 0.0);
+            assert_eq!(rest(&mut machine), Step::Watch { version: "5".into() });
+            machine.next(closed(Why::Clean, 0, "5"), 0.0);
+            assert_eq!(rest(&mut machine), Step::Watch { version: "5".into() });
         }
     }
 

@@ -12,7 +12,8 @@
 //! * **Presence.** When [`Update::Synced`] is delivered, every target has been delivered in a
 //!   [`Update::Changed`]: present, absent, or unknown with a reason. A kind that is not served is
 //!   absent, and its watch starts by itself when it is served.
-//! * **Order.** The states of one target never go back to an older resourceVersion of the same uid.
+//! * **Order.** The states of one target never go back to an older resourceVersion of the same uid,
+//!   unless the server's own data did: then that is said too ([`TargetState::rewinds`]).
 //! * **Level, not edge.** A subscriber may miss a state in between, never the last one. Its memory
 //!   is bounded by the number of its targets, and a slow one delays neither watches nor others.
 //! * **Deletion.** A deleted target becomes absent however it went: by an event, in a gap, with its
@@ -73,6 +74,9 @@ pub struct TargetState {
     pub events: Option<Vec<EventNote>>,
     /// Contact with its kind is lost and sought again: the state may be old.
     pub gap: Option<Arc<ApiError>>,
+    /// How often the server's data was found to have gone back (a backup was put in its place): what was
+    /// written before may be lost, and versions from then say nothing.
+    pub rewinds: u32,
 }
 
 /// The annotations by which tools of the cli-utils family mark a live object.

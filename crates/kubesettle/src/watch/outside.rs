@@ -52,5 +52,8 @@ impl Outside {
 fn state(target: &ObjectId) -> (ObjectId, TargetState) {
     let why = format!("not watched: namespace {} is not among those to be watched", target.namespace());
     let presence = Presence::Unknown(Arc::new(ApiError::local(ErrorClass::BadRequest, why)));
-    (target.clone(), TargetState { presence, marks: None, children: None, events: None, gap: None })
+    (
+        target.clone(),
+        TargetState { presence, marks: None, children: None, events: None, gap: None, rewinds: 0 },
+    )
 }

@@ -129,6 +129,11 @@ impl Store {
         true
     }
 
+    /// Whether a later state of the object is known than this one.
+    pub(super) fn is_ahead_of(&self, key: u32, digest: &Digest) -> bool {
+        digest.uid().and_then(|uid| self.of(key, uid)).is_some_and(|known| older(digest, known))
+    }
+
     /// Forgets the object and returns its last state.
     pub(super) fn remove(&mut self, key: u32, uid: Uid) -> Option<Arc<Digest>> {
         let place = self.place_of(key, uid)?;

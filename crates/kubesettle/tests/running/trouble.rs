@@ -1,5 +1,6 @@
 //! Trouble between a run and its server: answers that are lost, contact that is lost and found again.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, UNIX_EPOCH};
 
 use kubesettle::error::ExitClass;
@@ -246,4 +247,45 @@ async fn f38_a_timeout_names_what_is_unfinished_and_no_limiter() {
     for event in &told.events {
         assert!(!format!("{:?}", event.body).contains("limiter"), "{:?}", event.body);
     }
+}
+
+/// A backup of etcd is put back while a run waits: what it said to be settled is not so any more.
+#[tokio::test(start_paused = true)]
+async fn f34_what_a_backup_undid_is_no_success() {
+    let stuck = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: default}\nspec:\n  nodeSelector: {nobody: has}\n  containers: [{name: c, image: i}]\n";
+    let scene = Scene::new();
+    scene.apply(&config_maps(&[("kept", "1"), ("changed", "1"), ("gone", "1")])).await;
+    let backup = scene.sandbox.back_up();
+    let text = config_maps(&[("kept", "1"), ("changed", "2"), ("new", "1")]) + stuck;
+    let mut options = Scene::tracked();
+    options.timeout = Some(Duration::from_secs(300));
+    let mut run = scene.start(Operation::Apply, &text, options).await.unwrap();
+    let (mut events, mut settled) = (Vec::new(), BTreeSet::new());
+    while let Some(event) = run.next().await {
+        if let Body::Concluded { id, conclusion: Conclusion::Settled } = &event.body
+            && settled.insert(id.name().to_owned())
+            && settled.len() == 3
+        {
+            scene.sandbox.restore(&backup);
+        }
+        events.push(event);
+    }
+    let told = Told { events };
+    assert_eq!(told.class(), Some(ExitClass::Failed), "{}", told.message());
+    let conclusions = told.conclusions();
+    for (name, conclusion) in [
+        ("kept", Conclusion::Settled),
+        ("changed", Conclusion::Failed),
+        ("new", Conclusion::Failed),
+        ("p", Conclusion::Failed),
+    ] {
+        assert_eq!(conclusions[name], conclusion, "{name}");
+    }
+    scene.assert_nothing_lost("after the backup");
+    // Said of what is back, and of nothing else: by whom it was undone.
+    let told = scene.apply(&config_maps(&[("kept", "1"), ("changed", "2"), ("new", "1")])).await;
+    assert_eq!(told.class(), Some(ExitClass::Ok), "{}", told.message());
+    assert_eq!(scene.recorded(), scene.marked());
+    assert_eq!(scene.sandbox.get("configmaps", "default", "changed").unwrap()["data"]["key"], "2");
+    assert!(scene.sandbox.get("configmaps", "default", "gone").is_none());
 }

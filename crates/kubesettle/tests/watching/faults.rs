@@ -218,3 +218,46 @@ async fn f33_versions_that_are_refused_in_every_way_lose_no_change_and_no_deleti
     let requests = count(&sandbox, "watch", "configmaps") + count(&sandbox, "list", "configmaps");
     assert!(requests <= 24, "{requests} requests");
 }
+
+/// A backup of etcd is put back. The client may be out of contact for so long that the server gets further
+/// than the client had seen: no version is too new then, and yet the history is another.
+#[tokio::test(start_paused = true)]
+async fn f34_a_backup_that_is_put_back_is_told_as_it_is() {
+    for further in [None, Some(50)] {
+        let sandbox = Sandbox::builder().build();
+        let (_hub, mut view) = watched(&sandbox).await;
+        let (a, b, c) = (config_map("default", "a"), config_map("default", "b"), config_map("default", "c"));
+        view.add(std::slice::from_ref(&c)).await;
+        view.synced().await;
+        let saved = view.version(&a);
+        let backup = sandbox.back_up();
+        for turn in 0..20 {
+            sandbox.edit("configmaps", "default", "a", |object| {
+                object["data"] = json!({"turn": turn.to_string()})
+            });
+        }
+        sandbox.delete("configmaps", "default", "b");
+        sandbox.create(config_map_object("default", "c"));
+        view.until("the changes are seen", |view| view.is_absent(&b) && view.is_present(&c)).await;
+
+        let mark = count(&sandbox, "watch", "configmaps") + count(&sandbox, "list", "configmaps");
+        let known = sandbox.version();
+        let outage = ["watch", "list"]
+            .map(|verb| sandbox.inject(When::verb(verb).resource("configmaps"), Fault::Refuse));
+        sandbox.restore(&backup);
+        for n in 0..further.unwrap_or(0) {
+            sandbox.create(config_map_object("default", &format!("foreign-{n}")));
+        }
+        assert_eq!(sandbox.version() > known, further.is_some());
+        view.pass(Duration::from_secs(10)).await;
+        outage.into_iter().for_each(|fault| sandbox.heal(fault));
+        view.until("the backup is seen", |view| {
+            view.version(&a) == saved && view.is_present(&b) && view.is_absent(&c)
+        })
+        .await;
+        assert!(view.states.values().all(|state| state.rewinds == 1), "{further:?}: {:?}", view.states);
+        is_alive(&sandbox, &mut view).await;
+        let requests = count(&sandbox, "watch", "configmaps") + count(&sandbox, "list", "configmaps") - mark;
+        assert!(requests <= 8, "{further:?}: {requests} requests");
+    }
+}

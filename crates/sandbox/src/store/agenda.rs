@@ -15,7 +15,7 @@ pub(crate) struct Look {
 }
 
 /// Looks to come. Each object is in it at most once, at its earliest time.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Agenda {
     entered: u64,
     entries: BTreeMap<(Instant, u64), Look>,

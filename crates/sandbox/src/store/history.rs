@@ -23,7 +23,7 @@ pub(crate) struct Event {
     pub(crate) previous: Option<Arc<Object>>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct History {
     events: VecDeque<Event>,
     /// Events up to this version are forgotten.

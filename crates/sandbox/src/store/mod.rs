@@ -2,6 +2,7 @@
 //! is to be done later. Nothing in here waits or reads a clock; time is what callers say it is.
 
 mod agenda;
+mod backup;
 mod history;
 mod object;
 
@@ -13,6 +14,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 pub(crate) use agenda::{Agenda, Look};
+pub use backup::Backup;
 pub(crate) use history::{Change, Event, History};
 pub(crate) use object::{Form, Key, Mould, Object};
 
@@ -22,7 +24,7 @@ use crate::settings::Settings;
 use crate::streams::Streams;
 
 /// One resource with its objects.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Resource {
     pub(crate) kind: Arc<Kind>,
     pub(crate) objects: BTreeMap<Key, Arc<Object>>,

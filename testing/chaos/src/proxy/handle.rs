@@ -10,7 +10,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 
-use super::{Control, Shared, answers, lines};
+use super::{Asked, Control, Shared, answers, lines};
 use crate::direct::BoxError;
 use crate::fault::{About, Canned, Fault};
 
@@ -41,8 +41,9 @@ pub(super) async fn request(
         return Ok(answers::canned(Canned::Unauthorized, parts.uri.path()).map(whole));
     }
     let (method, path) = (parts.method.clone(), parts.uri.path().to_owned());
-    let about = about(&method, &path, parts.uri.query().unwrap_or_default());
-    let fault = shared.schedule().decide(method.as_str(), &path, about);
+    let query = parts.uri.query().unwrap_or_default();
+    let about = about(&method, &path, query);
+    let fault = shared.decide(Asked { method: method.as_str(), path: &path, query, about });
     if let Some(fault) = fault {
         shared.note(&format!("{method} {path}: {fault:?}"));
     }
@@ -107,7 +108,7 @@ impl Exchange<'_> {
                     answer.map(|body| body.map_err(Into::into).boxed_unsync())
                 })
             }
-            Some(fault @ (Fault::Twice | Fault::Slow(_) | Fault::Watch { .. })) => {
+            Some(fault @ (Fault::Twice | Fault::Slow(_) | Fault::Watch { .. } | Fault::At(..))) => {
                 let reset = self.control.reset.clone();
                 let answer = self.answer().await?;
                 Ok(if answer.status().is_success() {

@@ -42,13 +42,15 @@ pub(super) fn disturbed(body: Incoming, fault: Fault, reset: CancellationToken) 
 async fn relay(mut body: Incoming, mut out: Out, fault: Fault, reset: CancellationToken) {
     let (mut left, time, ending) = match fault {
         Fault::Watch { lines, time, ending } => (lines, time, Some(ending)),
+        Fault::At(_, ending) => (u64::MAX, FOR_EVER, Some(ending)),
         _ => (u64::MAX, FOR_EVER, None),
     };
     let over = Instant::now() + time;
     let mut buffer = BytesMut::new();
     loop {
         while let Some(line) = next_line(&mut buffer) {
-            let Some(rest) = left.checked_sub(1) else {
+            let fatal = matches!(fault, Fault::At(text, _) if has(&line, text));
+            let Some(rest) = left.checked_sub(1).filter(|_| !fatal) else {
                 return end(out, ending, &line, &reset).await;
             };
             left = rest;
@@ -75,6 +77,10 @@ async fn relay(mut body: Incoming, mut out: Out, fault: Fault, reset: Cancellati
             },
         }
     }
+}
+
+fn has(line: &[u8], text: &str) -> bool {
+    line.windows(text.len()).any(|part| part == text.as_bytes())
 }
 
 /// A line with its end.

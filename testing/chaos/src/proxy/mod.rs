@@ -25,11 +25,27 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use crate::direct::{BoxError, Direct};
+use crate::fault::{About, Fault};
 use crate::schedule::Schedule;
+
+/// A request, as far as a script may care.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// `GET`, `PATCH` …
+    pub method: &'a str,
+    /// The path, without its query.
+    pub path: &'a str,
+    /// The query; empty without one.
+    pub query: &'a str,
+    /// What it is about.
+    pub about: About,
+}
+
+type Script = Box<dyn FnMut(Asked<'_>) -> Option<Fault> + Send>;
 
 /// A running proxy. Dropping it closes its port and its connections.
 #[derive(Debug)]
-pub(crate) struct Proxy {
+pub struct Proxy {
     port: Port,
     shared: Arc<Shared>,
     closed: CancellationToken,
@@ -39,6 +55,8 @@ struct Shared {
     upstream: Direct,
     tls: TlsAcceptor,
     schedule: Mutex<Schedule>,
+    /// What a test says, in the place of the schedule.
+    script: Mutex<Option<Script>>,
     log: Mutex<Vec<String>>,
     began: Instant,
     connections: Mutex<HashMap<u64, Control>>,
@@ -69,13 +87,17 @@ impl std::fmt::Debug for Shared {
 
 impl Proxy {
     /// Starts one that lets everything pass. Must be called inside a tokio runtime.
-    pub(crate) async fn start(plane: &ControlPlane, http1: bool) -> Result<Self, BoxError> {
+    ///
+    /// # Errors
+    /// Without a free port, or when the server's certificate cannot be read.
+    pub async fn start(plane: &ControlPlane, http1: bool) -> Result<Self, BoxError> {
         let port = Port::reserve().map_err(|error| error.to_string())?;
         let (outages, receiver) = mpsc::channel(1);
         let shared = Arc::new(Shared {
             upstream: Direct::new(plane)?,
             tls: acceptor(plane, http1)?,
             schedule: Mutex::new(Schedule::quiet()),
+            script: Mutex::default(),
             log: Mutex::default(),
             began: Instant::now(),
             connections: Mutex::default(),
@@ -91,13 +113,29 @@ impl Proxy {
         Ok(Self { port, shared, closed })
     }
 
-    pub(crate) fn url(&self) -> String {
+    /// Its address as that of an API server.
+    pub fn url(&self) -> String {
         format!("https://127.0.0.1:{}", self.port.number())
     }
 
     /// From now on this is done; what was done before is returned.
     pub(crate) fn follow(&self, schedule: Schedule) -> Schedule {
         std::mem::replace(&mut *self.shared.schedule(), schedule)
+    }
+
+    /// From now on this says what is done to each request.
+    pub fn script(&self, script: impl FnMut(Asked<'_>) -> Option<Fault> + Send + 'static) {
+        *self.shared.script.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(script));
+    }
+
+    /// Says GOAWAY on every connection; what is under way goes on.
+    pub fn drain(&self) {
+        self.shared.connections().values().for_each(|control| control.drain.cancel());
+    }
+
+    /// Connections that were accepted so far.
+    pub fn accepted(&self) -> u64 {
+        self.shared.accepted.load(Ordering::SeqCst)
     }
 
     /// From now on only this token is accepted, in the place of the administrator's.
@@ -113,7 +151,7 @@ impl Proxy {
     }
 
     /// Connections that are open and not silenced.
-    pub(crate) fn open(&self) -> usize {
+    pub fn open(&self) -> usize {
         let connections = self.shared.connections();
         connections.values().filter(|control| !control.silent.load(Ordering::SeqCst)).count()
     }
@@ -124,7 +162,7 @@ impl Proxy {
     }
 
     /// What happened, in order.
-    pub(crate) fn log(&self) -> Vec<String> {
+    pub fn log(&self) -> Vec<String> {
         self.shared.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -139,6 +177,14 @@ impl Drop for Proxy {
 impl Shared {
     fn schedule(&self) -> MutexGuard<'_, Schedule> {
         self.schedule.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The fate of the next request.
+    fn decide(&self, asked: Asked<'_>) -> Option<Fault> {
+        if let Some(script) = &mut *self.script.lock().unwrap_or_else(PoisonError::into_inner) {
+            return script(asked);
+        }
+        self.schedule().decide(asked.method, asked.path, asked.about)
     }
 
     fn connections(&self) -> MutexGuard<'_, HashMap<u64, Control>> {

@@ -1,6 +1,7 @@
 //! One control plane: what a test holds in its hands.
 
 mod builder;
+mod data;
 mod flags;
 mod nodes;
 mod parts;
@@ -15,6 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 pub use builder::Builder;
+pub use data::Backup;
 pub use parts::Part;
 
 use crate::audit::{AuditLog, Mark, Requests};

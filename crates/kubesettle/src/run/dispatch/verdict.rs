@@ -22,6 +22,9 @@ impl Dispatcher {
         if self.nodes[node].phase() != Phase::Awaiting && was.is_none() {
             return;
         }
+        if self.is_lost(node) {
+            return self.lost_to_a_backup(node).await;
+        }
         if self.is_replaced(node) {
             return self.lost_to_another(node).await;
         }

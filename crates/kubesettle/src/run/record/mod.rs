@@ -121,14 +121,7 @@ impl Record {
             let keeper = Keeper::Members(Box::new(known));
             return Ok(Self::new(cluster, keeper, inventory, options, manager, budget));
         }
-        let resource = resource(cluster)
-            .map_err(|error| Stop { class: ExitClass::Unknown, message: error.to_string() })?;
-        let doing = format!("cannot read the inventory {}", options.wanted.location());
-        let texts = ask(budget, &doing, emit, || read(cluster, &resource, &options.wanted)).await;
-        let texts = texts.map_err(|error| Stop::of(&error, &doing))?;
-        let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
-        let inventory = Inventory::read(&options.wanted, &texts)
-            .map_err(|problems| Stop { class: ExitClass::Refused, message: problems.to_string() })?;
+        let (resource, inventory) = inventory(cluster, &options.wanted, budget, emit).await?;
         Ok(Self::new(cluster, Keeper::ConfigMaps(resource), inventory, options, manager, budget))
     }
 
@@ -179,7 +172,7 @@ impl Record {
     /// Makes the record hold these entries.
     pub(super) async fn write(
         &mut self,
-        entries: Entries,
+        mut entries: Entries,
         run: &str,
         mut emit: Option<&mut Emitter>,
     ) -> Result<usize, Stop> {
@@ -197,7 +190,7 @@ impl Record {
         };
         // A create that meets an object there is planned anew around that name.
         for _ in 0..16 {
-            let mut taken = None;
+            let (mut taken, mut again) = (None, false);
             for write in self.inventory.writes(&entries, &options) {
                 match self.send(&write, emit.as_deref_mut()).await {
                     Ok(()) => {}
@@ -207,6 +200,17 @@ impl Record {
                             && write.target() != self.inventory.location() =>
                     {
                         taken = Some(write.target().name().to_owned());
+                        break;
+                    }
+                    Err(error) if self.went_back(&write, &error).await => {
+                        self.inventory =
+                            inventory(&self.cluster, &self.options.wanted, self.budget, emit.as_deref_mut())
+                                .await?
+                                .1;
+                        // Whatever either of them knows of may be there.
+                        let back = self.inventory.entries().clone();
+                        entries = back.into_iter().chain(entries).collect();
+                        again = true;
                         break;
                     }
                     Err(error) => {
@@ -220,12 +224,13 @@ impl Record {
                 }
             }
             match taken {
-                Some(name) => options.avoid.insert(name),
+                Some(name) => drop(options.avoid.insert(name)),
+                None if again => {}
                 None => {
                     self.written = entries;
                     return Ok(self.inventory.shards().count());
                 }
-            };
+            }
         }
         Err(Stop {
             class: ExitClass::Failed,
@@ -295,6 +300,25 @@ impl Record {
         Ok((answer.metadata.uid, answer.metadata.resource_version))
     }
 
+    /// What stands there is older than what this run wrote: a backup was put in its place.
+    async fn went_back(&self, write: &Write, error: &ApiError) -> bool {
+        let Keeper::ConfigMaps(resource) = &self.keeper else { return false };
+        if error.class != ErrorClass::Replaced || write.kind() != WriteKind::Replace {
+            return false;
+        }
+        let (namespace, name) = (write.target().namespace(), write.target().name());
+        let found = self.cluster.get(resource, namespace, name, Content::MetadataOnly).await.ok().flatten();
+        let read = |json: &[u8]| serde_json::from_slice::<Answer>(json).ok().map(|answer| answer.metadata);
+        let (Some(ours), Some(theirs)) = (read(write.body()), found.as_deref().and_then(read)) else {
+            return false;
+        };
+        let number = |version: &str| version.parse::<u64>().ok();
+        ours.uid == theirs.uid
+            && number(&theirs.resource_version)
+                .zip(number(&ours.resource_version))
+                .is_some_and(|(theirs, ours)| theirs < ours)
+    }
+
     /// Uid and resourceVersion, if exactly that stands there which was to be written.
     async fn done_already(&self, write: &Write) -> Result<Option<(String, String)>, ApiError> {
         let (namespace, name) = (write.target().namespace(), write.target().name());
@@ -307,6 +331,24 @@ impl Record {
             (wanted == there).then_some((answer.metadata.uid, answer.metadata.resource_version))
         }))
     }
+}
+
+/// The inventory as it stands in ConfigMaps.
+async fn inventory(
+    cluster: &Cluster,
+    wanted: &Wanted,
+    budget: Duration,
+    emit: Option<&mut Emitter>,
+) -> Result<(Resource, Inventory), Stop> {
+    let resource =
+        resource(cluster).map_err(|error| Stop { class: ExitClass::Unknown, message: error.to_string() })?;
+    let doing = format!("cannot read the inventory {}", wanted.location());
+    let texts = ask(budget, &doing, emit, || read(cluster, &resource, wanted)).await;
+    let texts = texts.map_err(|error| Stop::of(&error, &doing))?;
+    let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
+    let inventory = Inventory::read(wanted, &texts)
+        .map_err(|problems| Stop { class: ExitClass::Refused, message: problems.to_string() })?;
+    Ok((resource, inventory))
 }
 
 /// The mark that the objects of a set have, or will have.

@@ -24,6 +24,7 @@ impl Task {
                     key.epoch += 1;
                     self.store.clear_strangers(id);
                     key.listing = true;
+                    key.rewound = false;
                 }
                 Change::Marks(read) => marks = Some(Arc::new(*read)),
                 Change::Upsert(digest) => {
@@ -32,6 +33,9 @@ impl Task {
                     let listed = key.listing;
                     if key.synced > 0 && !listed {
                         key.version = key.version.max(number(digest.resource_version()));
+                    }
+                    if listed && self.store.is_ahead_of(id, &digest) {
+                        key.rewound = true;
                     }
                     if !self.identify(id, kind, &digest, marks.take(), listed) {
                         continue;
@@ -56,7 +60,11 @@ impl Task {
                 }
                 Change::Note(event, note) => self.note(id, event, *note),
                 // A list tells anew how far the server is.
-                Change::Version(version) if key.listing => key.version = number(&version),
+                Change::Version(version) if key.listing => {
+                    let version = number(&version);
+                    key.rewound |= version.is_some() && version < key.version;
+                    key.version = version;
+                }
                 Change::Version(version) => key.version = key.version.max(number(&version)),
                 Change::Synced(serial) => self.synced(id, serial),
                 Change::Gap(error) => self.gap(id, error),
@@ -180,6 +188,7 @@ impl Task {
         let Some(key) = self.keys.get_mut(&id) else { return };
         key.synced = serial;
         key.listing = false;
+        key.rewinds += u32::from(std::mem::take(&mut key.rewound));
         key.gap = None;
         key.stopped = None;
         if self.trials.get(&id).is_some_and(|trial| trial.serial <= serial) {

@@ -104,12 +104,13 @@ impl Task {
         let watched = self.targets.get(target)?;
         let key = watched.key.and_then(|id| self.keys.get(&id)).filter(|key| key.stopped.is_none());
         let gap = key.map_or_else(|| watched.doubt.clone(), |key| key.gap.clone());
+        let rewinds = key.map_or(0, |key| key.rewinds);
         let all = watched.next_child.is_none() && watched.child_keys.iter().all(|lease| self.is_known(lease));
         let children = (all && !watched.child_keys.is_empty())
             .then(|| watched.uid.map_or_else(Vec::new, |uid| self.store.descendants(uid)));
         let events = self.events_about(watched, children.as_deref().unwrap_or_default());
         let (presence, marks) = (self.presence(watched), watched.marks.clone());
-        Some(TargetState { presence, marks, children, events, gap })
+        Some(TargetState { presence, marks, children, events, gap, rewinds })
     }
 
     /// Answers every subscriber who asks and whom there is something to tell.

@@ -126,6 +126,8 @@ impl Task {
             asked_again: None,
             listing: false,
             version: None,
+            rewinds: 0,
+            rewound: false,
             gap: None,
             stopped: None,
         };

@@ -120,6 +120,10 @@ struct Key {
     /// What comes is part of a list.
     listing: bool,
     version: Option<u64>,
+    /// How often the server's data was found to have gone back.
+    rewinds: u32,
+    /// It was in the list that is under way.
+    rewound: bool,
     gap: Option<Arc<ApiError>>,
     /// Set when the loop is over and nothing narrower is left to try.
     stopped: Option<Arc<ApiError>>,
