@@ -6,7 +6,7 @@ use kstatus::{CauseCode, Status};
 use kubesettle::id::ObjectId;
 use kubesettle::status::{Judgement, Signal, Watcher};
 use kubesettle::watch::{Hub, ScopeStrategy, SubscribeOptions};
-use sandbox::{Sandbox, User};
+use sandbox::{Fault, Sandbox, User, When};
 use serde_json::{Value, json};
 
 use crate::view::{cluster, cluster_as, count, id, targets_of};
@@ -133,4 +133,21 @@ async fn what_was_generated_is_seen_in_its_namespace_where_all_namespaces_may_no
     let mut watcher = watcher(&hub, &[web("web")], ScopeStrategy::Cluster).await;
     pass(&mut watcher, Duration::from_secs(30)).await;
     assert_eq!(codes(&watcher), [CauseCode::Unschedulable]);
+}
+
+/// One server of several is behind the others.
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_was_generated_and_answered_as_not_served_is_asked_for_again() {
+    let sandbox = Sandbox::builder().nodes(1, 1_000).build();
+    sandbox.create(deployment("web", 1, "64"));
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    for resource in ["pods", "replicasets.apps"] {
+        let text = Fault::Answer { code: 404, media_type: "text/plain", body: "404 page not found\n".into() };
+        sandbox.inject(When::verb("watch").resource(resource).first(2), text);
+    }
+    let hub = Hub::new(&cluster(&sandbox).await);
+    let mut watcher = watcher(&hub, &[web("web")], ScopeStrategy::Automatic).await;
+    pass(&mut watcher, Duration::from_secs(30)).await;
+    assert_eq!(codes(&watcher), [CauseCode::Unschedulable]);
+    assert!((6..=8).contains(&of_children(&sandbox)), "{}", of_children(&sandbox));
 }

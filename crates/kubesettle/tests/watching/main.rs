@@ -7,6 +7,7 @@ mod events;
 mod faults;
 mod kinds;
 mod labels;
+mod model;
 mod odd;
 mod presence;
 mod rights;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kubesettle::watch::{Hub, Presence};
-use sandbox::{Sandbox, User, WatchEnd};
+use sandbox::{Fault, Sandbox, User, WatchEnd, When};
 use serde_json::json;
 
 use crate::view::{cluster_as, config_map, config_map_object, count, watch};
@@ -127,4 +127,28 @@ async fn a_right_that_is_granted_later_is_used_and_one_that_is_revoked_is_done_w
     sandbox.delete("configmaps", "b", "y");
     view.until("asked for one by one", |view| view.is_absent(&config_map("b", "y"))).await;
     assert!(view.is_present(&config_map("b", "x")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_comes_while_a_denied_look_is_tried_again_takes_the_next_step_too() {
+    let sandbox = full();
+    let user = User::limited("u").allow("get", "configmaps", "a", "");
+    let hub = Hub::new(&cluster_as(&sandbox, user).await);
+    let mut first = watch(&hub, &[config_map("a", "x"), config_map("a", "y")]).await;
+    first.synced().await;
+    first.pass(Duration::from_secs(30)).await;
+    sandbox.inject(When::verb("watch").resource("configmaps"), Fault::Delay(Duration::from_secs(5)));
+    first.pass(Duration::from_secs(31)).await;
+    let mut second = watch(&hub, &[config_map("a", "x"), config_map("a", "y"), config_map("a", "z")]).await;
+    let mut third = watch(&hub, &[config_map("a", "v"), config_map("a", "w")]).await;
+    second.synced().await;
+    third.synced().await;
+    second.pass(Duration::from_secs(30)).await;
+    third.pass(Duration::from_secs(30)).await;
+    assert!(second.is_present(&config_map("a", "x")) && second.is_absent(&config_map("a", "z")));
+    for name in ["v", "w"] {
+        assert!(third.is_absent(&config_map("a", name)), "{:?}", third.states);
+        sandbox.create(config_map_object("a", name));
+        third.until("it is seen", |view| view.is_present(&config_map("a", name))).await;
+    }
 }

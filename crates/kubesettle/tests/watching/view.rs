@@ -34,6 +34,11 @@ pub(crate) async fn cluster(sandbox: &Sandbox) -> Cluster {
 /// The cluster as a user sees it who may do just this.
 pub(crate) async fn cluster_as(sandbox: &Sandbox, user: User) -> Cluster {
     sandbox.set_user("token", user);
+    cluster_with_token(sandbox).await
+}
+
+/// The cluster as the user sees it who has the token.
+pub(crate) async fn cluster_with_token(sandbox: &Sandbox) -> Cluster {
     let service = ServiceBuilder::new()
         .map_request(|mut request: http::Request<_>| {
             request.headers_mut().insert(AUTHORIZATION, HeaderValue::from_static("Bearer token"));

@@ -32,19 +32,30 @@ impl Task {
     pub(super) fn stopped(&mut self, id: u32, error: ApiError) {
         let Some(key) = self.keys.get(&id) else { return };
         let name = key.name.clone();
-        if let Some(trial) = self.trials.remove(&id) {
-            self.close(id);
-            return self.deny(trial.denied);
-        }
         let targets: Vec<ObjectId> = self
             .targets
             .iter()
             .filter(|(_, w)| w.key == Some(id))
             .map(|(target, _)| target.clone())
             .collect();
+        let shown = targets.is_empty() && self.targets.values().any(|w| w.looks_into(id) || w.listens_to(id));
+        if let Some(trial) = self.trials.remove(&id) {
+            self.deny(trial.denied);
+            // Somebody may have come to use it in the meantime.
+            if targets.is_empty() && !shown {
+                return self.close(id);
+            }
+        }
         // The kind is served, and this cannot be done with it.
         let not_offered = error.status == Some(405);
         if error.class == ErrorClass::NotServed && !not_offered {
+            let pause = self.refused.get(&name.kind).map_or(PROBE.0, |pause| (*pause * 2).min(PROBE.1));
+            self.refused.insert(name.kind.clone(), pause);
+            if shown {
+                let again = Denied { name, targets };
+                self.denied.push((Instant::now() + pause, again));
+                return self.stop(id, error);
+            }
             // One server of several may be behind the others: discovery has the last word. What was
             // absent stays so whichever it is.
             let error = Arc::new(error);
@@ -60,8 +71,6 @@ impl Task {
             }
             self.go_on(id);
             self.close(id);
-            let pause = self.refused.get(&name.kind).map_or(PROBE.0, |pause| (*pause * 2).min(PROBE.1));
-            self.refused.insert(name.kind, pause);
             self.probe.get_or_insert((Instant::now() + pause, pause));
             self.check_sync();
             return;
@@ -72,7 +81,7 @@ impl Task {
             _ => Vec::new(),
         };
         let forbidden = error.class == ErrorClass::Forbidden;
-        if forbidden && targets.is_empty() && self.look_elsewhere(id, &name, &error) {
+        if forbidden && shown && self.look_elsewhere(id, &name, &error) {
             return;
         }
         let next = match narrower.first() {
@@ -92,17 +101,7 @@ impl Task {
             self.deny(Denied { name: name.clone(), targets: targets.clone() });
         }
         if narrower.is_empty() {
-            if let Some(key) = self.keys.get_mut(&id) {
-                key.stopped = Some(Arc::new(error));
-            }
-            for digest in self.store.drop_key(id) {
-                self.touch(&digest);
-                digest.uid().into_iter().for_each(|uid| self.disown(uid));
-            }
-            self.go_on(id);
-            self.mark_key(id);
-            self.check_sync();
-            return;
+            return self.stop(id, error);
         }
         let resource = self.cluster.resource(&name.kind, Some(&name.version));
         self.close(id);
@@ -111,6 +110,20 @@ impl Task {
                 self.assign(&resource, means, &names);
             }
         }
+    }
+
+    /// Nothing can be seen through this key for the time being.
+    fn stop(&mut self, id: u32, error: ApiError) {
+        if let Some(key) = self.keys.get_mut(&id) {
+            key.stopped = Some(Arc::new(error));
+        }
+        for digest in self.store.drop_key(id) {
+            self.touch(&digest);
+            digest.uid().into_iter().for_each(|uid| self.disown(uid));
+        }
+        self.go_on(id);
+        self.mark_key(id);
+        self.check_sync();
     }
 
     /// A key that shows what was generated, or events, may not be watched. True when that is not news, or
@@ -133,12 +146,14 @@ impl Task {
     }
 
     /// Starts a loop anew that was denied and that somebody still has a lease on. Until it has told
-    /// all, what it shows counts as denied.
+    /// all, what it shows counts as denied. Events explain, and are done without where they are forbidden.
     fn restart(&mut self, name: &KeyName) {
         let Some(id) = self.key_names.get(name).copied() else { return };
         let resource = self.cluster.resource(&name.kind, Some(&name.version));
         let (Some(resource), Some(key)) = (resource, self.keys.get(&id)) else { return };
-        if key.stopped.is_none() || key.leases == 0 || key.interest.borrow().notes {
+        let Some(why) = &key.stopped else { return };
+        let done_without = why.class == ErrorClass::Forbidden && key.interest.borrow().notes;
+        if key.leases == 0 || done_without {
             return;
         }
         let interest = key.interest.subscribe();
@@ -211,7 +226,9 @@ impl Task {
             }
         }
         self.denied.retain(|(_, denied)| {
-            denied.name.means.width() > width || !denied.targets.iter().all(|target| targets.contains(target))
+            let done =
+                !denied.targets.is_empty() && denied.targets.iter().all(|target| targets.contains(target));
+            !done || denied.name.means.width() > width
         });
         self.identify_all(id);
     }
