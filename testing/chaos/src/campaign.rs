@@ -65,6 +65,9 @@ pub async fn run(options: &Options) -> Result<ExitCode, BoxError> {
             ..Outcome::default()
         });
         tally.add(seed, &outcome, options).await?;
+        if tally.done().is_multiple_of(50) {
+            eprintln!("{} seeds in {} s, {} failed", tally.done(), began.elapsed().as_secs(), tally.failed);
+        }
     }
     tally.print(began);
     tokio::task::spawn_blocking(move || drop(plane)).await?;
@@ -80,6 +83,10 @@ struct Tally {
 }
 
 impl Tally {
+    fn done(&self) -> u64 {
+        self.passed + self.failed
+    }
+
     async fn add(&mut self, seed: u64, outcome: &Outcome, options: &Options) -> Result<(), BoxError> {
         self.report.add(&outcome.report);
         for class in &outcome.classes {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use crate::error::{ApiError, ErrorClass};
 
 /// What the set tells about a failure.
@@ -11,6 +13,47 @@ pub(super) struct Context {
     pub comes_back: bool,
     /// Only one life of the object may be written.
     pub pinned: bool,
+    /// It is to be deleted.
+    pub removal: bool,
+}
+
+/// Failures that are repeated for one budget of time; an outage before a conflict does not make the
+/// time for the conflict shorter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// With the connection or the server.
+    Contact,
+    /// The kind is not served (yet).
+    Kind,
+    /// The object is being deleted, and comes back.
+    Deletion,
+    /// Somebody else was quicker.
+    Race,
+}
+
+impl Trouble {
+    fn of(error: &ApiError, context: Context) -> Option<Self> {
+        match error.class {
+            class if class.passes() => Some(Self::Contact),
+            ErrorClass::NotServed => Some(Self::Kind),
+            ErrorClass::Terminating if context.comes_back => Some(Self::Deletion),
+            ErrorClass::Replaced if !context.pinned => Some(Self::Race),
+            _ => None,
+        }
+    }
+}
+
+/// Since when an object has each kind of trouble.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Failing([Option<Instant>; 4]);
+
+impl Failing {
+    /// For how long, with this error; `None` when it is not worth a repetition.
+    pub(super) fn with(&mut self, error: &ApiError, context: Context, now: Instant) -> Option<Duration> {
+        let trouble = Trouble::of(error, context)?;
+        let since = self.0.get_mut(trouble as usize)?.get_or_insert(now);
+        Some(now.saturating_duration_since(*since))
+    }
 }
 
 /// How long failures of one kind may be repeated.
@@ -40,17 +83,14 @@ pub(super) fn pause(
 ) -> Option<Duration> {
     let growing =
         FIRST.saturating_mul(1 << attempt.saturating_sub(1).min(8)).min(LONGEST).mul_f64(0.5 + jitter / 2.0);
-    let (budget, pause) = match error.class {
-        class if class.passes() => {
-            (budgets.trouble, error.retry_after.map_or(growing, |asked| asked.min(LONGEST)))
-        }
-        ErrorClass::NotServed => (budgets.kind, LOOK),
-        ErrorClass::Terminating if context.comes_back => {
-            (budgets.deletion, growing.min(Duration::from_secs(2)))
-        }
+    let (budget, pause) = match Trouble::of(error, context)? {
+        Trouble::Contact => (budgets.trouble, error.retry_after.map_or(growing, |asked| asked.min(LONGEST))),
+        Trouble::Kind => (budgets.kind, LOOK),
+        Trouble::Deletion => (budgets.deletion, growing.min(Duration::from_secs(2))),
+        // Who has the name now is told by the watch, which may be out of touch itself.
+        Trouble::Race if context.removal => (budgets.trouble, growing),
         // Somebody created the object between the server's look and its write.
-        ErrorClass::Replaced if !context.pinned => (budgets.trouble.min(Duration::from_secs(5)), growing),
-        _ => return None,
+        Trouble::Race => (budgets.trouble.min(Duration::from_secs(5)), growing),
     };
     (failing_for < budget).then_some(pause)
 }
@@ -72,7 +112,7 @@ mod tests {
             3,
             Duration::from_secs(failing_for),
             &BUDGETS,
-            Context { comes_back, pinned: false },
+            Context { comes_back, ..Context::default() },
             1.0,
         )
     }
@@ -119,6 +159,23 @@ mod tests {
             let context = Context { pinned, ..Context::default() };
             assert_eq!(pause(&error, 1, Duration::ZERO, &BUDGETS, context, 1.0).is_some(), again);
         }
+    }
+
+    #[test]
+    fn each_kind_of_trouble_has_its_own_time() {
+        let (mut failing, began) = (Failing::default(), Instant::now());
+        let at = |seconds| began + Duration::from_secs(seconds);
+        let mut with = |class, seconds| {
+            failing
+                .with(&ApiError::local(class, ""), Context::default(), at(seconds))
+                .map(|time| time.as_secs())
+        };
+        assert_eq!(with(ErrorClass::Unreachable, 0), Some(0));
+        assert_eq!(with(ErrorClass::Replaced, 20), Some(0));
+        assert_eq!(with(ErrorClass::Throttled, 25), Some(25));
+        assert_eq!(with(ErrorClass::NotServed, 26), Some(0));
+        assert_eq!(with(ErrorClass::Replaced, 27), Some(7), "taking turns makes it no longer");
+        assert_eq!(with(ErrorClass::Forbidden, 28), None);
     }
 
     #[test]

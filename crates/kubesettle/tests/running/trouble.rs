@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, UNIX_EPOCH};
 
-use kubesettle::error::ExitClass;
+use kubesettle::error::{ErrorClass, ExitClass};
 use kubesettle::event::{Body, Conclusion, Operation, Outcome};
-use sandbox::{Fault, Sandbox, When};
+use sandbox::{Fault, Sandbox, WatchEnd, When};
 use serde_json::json;
 
 use crate::scene::{SET, Scene, Told, config_maps};
@@ -120,6 +120,37 @@ async fn who_takes_a_name_while_its_deletion_is_unanswered_is_spared() {
         assert_eq!(told.class(), Some(ExitClass::Ok), "{}", told.message());
         assert!(scene.sandbox.get("configmaps", "default", SET).is_none());
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_takes_a_name_while_its_kind_is_out_of_touch_is_spared_after_an_outage_too() {
+    let scene = Scene::new();
+    scene.apply(&config_maps(&[("a", "1"), ("b", "1")])).await;
+    scene.sandbox.inject(When::verb("delete").name("a").first(4), Fault::Refuse);
+    let mut options = Scene::tracked();
+    options.retry_budget = Duration::from_secs(30);
+    let mut run = scene.start(Operation::Destroy, "", options).await.unwrap();
+    let mut events = Vec::new();
+    let mut taken = false;
+    while let Some(event) = run.next().await {
+        let retried = matches!(&event.body, Body::Retry { id, .. } if id.name() == "a");
+        if retried && !std::mem::replace(&mut taken, true) {
+            scene.sandbox.inject(When::verb("watch").resource("configmaps").first(3), Fault::Refuse);
+            scene.sandbox.inject(When::verb("list").resource("configmaps").first(1), Fault::Refuse);
+            scene.sandbox.end_watches("configmaps", WatchEnd::Reset);
+            scene.sandbox.delete("configmaps", "default", "a");
+            foreign(&scene.sandbox, "a");
+        }
+        events.push(event);
+    }
+    let told = Told { events };
+    let conflicts = told.events.iter().filter(
+        |event| matches!(&event.body, Body::Retry { error, .. } if error.class == ErrorClass::Replaced),
+    );
+    assert!(conflicts.count() > 0, "the server was asked for an object that was gone");
+    assert_eq!(told.class(), Some(ExitClass::Ok), "{}", told.message());
+    assert_eq!(scene.sandbox.get("configmaps", "default", "a").unwrap()["data"]["key"], "theirs");
+    assert!(scene.sandbox.get("configmaps", "default", SET).is_none());
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,7 +7,7 @@ use super::send::Target;
 use super::{Answer, Dispatcher, LOOKS_FOR_A_KIND, Phase};
 use crate::cluster::{Deletion, Written};
 use crate::error::{ApiError, ErrorClass};
-use crate::event::{Body, Conclusion, Outcome, WarningSource};
+use crate::event::{Action, Body, Conclusion, Outcome, WarningSource};
 use crate::inventory::{Fate, Strategy};
 use crate::plan::Decision;
 use crate::run::retry::{self, Budgets, Context};
@@ -167,16 +167,21 @@ impl Dispatcher {
     }
 
     pub(super) async fn failed(&mut self, node: usize, error: ApiError) {
-        let failing = *self.nodes[node].failing.get_or_insert_with(Instant::now);
         let budgets = Budgets {
             trouble: self.options.retry_budget,
             kind: self.options.kind_budget,
             deletion: self.options.deletion_budget,
         };
-        let context = Context { comes_back: self.comes_back(node), pinned: self.pin(node).is_some() };
+        let context = Context {
+            comes_back: self.comes_back(node),
+            pinned: self.pin(node).is_some(),
+            removal: matches!(self.action(node), Action::Delete | Action::Prune),
+        };
         let attempt = self.nodes[node].attempts.max(1);
-        let pause =
-            retry::pause(&error, attempt, failing.elapsed(), &budgets, context, crate::watch::jitter());
+        let failing = self.nodes[node].failing.with(&error, context, Instant::now());
+        let pause = failing.and_then(|failing| {
+            retry::pause(&error, attempt, failing, &budgets, context, crate::watch::jitter())
+        });
         let Some(delay) = pause.filter(|_| self.stopping.is_none()) else {
             return self.gave_up(node, error).await;
         };

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::recreate::Anew;
 use crate::error::ApiError;
 use crate::event::Conclusion;
+use crate::run::retry::Failing;
 use crate::status::Floor;
 
 /// Where one object stands.
@@ -22,8 +23,8 @@ pub(super) struct Node {
     /// How long its wait may go on.
     patience: Option<Duration>,
     pub attempts: u32,
-    /// When its requests began to fail.
-    pub failing: Option<Instant>,
+    /// Since when its requests fail.
+    pub failing: Failing,
     /// Why its last request failed.
     pub error: Option<ApiError>,
     /// Since when its wait goes on.
