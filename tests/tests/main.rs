@@ -32,11 +32,13 @@ mod contact;
 mod crash;
 mod crowd;
 mod failures;
+mod faulty;
 mod following;
 mod guarded;
 mod input;
 mod interrupt;
 mod kapply_parity;
+mod ladder;
 mod late_kinds;
 mod mutation;
 mod named;
@@ -56,6 +58,7 @@ mod scale;
 mod scopes;
 mod shop;
 mod sources;
+mod stop;
 mod stress;
 
 use libtest_mimic::Arguments;
@@ -69,12 +72,14 @@ fn main() {
     let modules = [
         // Those with the longest waits begin first.
         crowd::tests(),
+        ladder::tests(),
         outage::tests(),
         restored::tests(),
         crash::tests(),
         stress::tests(),
         scale::tests(),
         failures::tests(),
+        faulty::tests(),
         real_life::tests(),
         shop::tests(),
         cli_utils::tests(),
@@ -102,6 +107,7 @@ fn main() {
         input::tests(),
         output::tests(),
         sources::tests(),
+        stop::tests(),
     ];
     libtest_mimic::run(&arguments, modules.into_iter().flatten().collect()).exit();
 }

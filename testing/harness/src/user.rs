@@ -92,7 +92,8 @@ impl<'p> UserBuilder<'p> {
     pub fn build(self) -> User<'p> {
         let plane = self.plane;
         for (number, right) in self.rights.iter().enumerate() {
-            bind(plane, &self.name, &self.label, number, right);
+            let (role, binding) = role_and_binding(&self.name, &self.label, number, right);
+            [role, binding].iter().for_each(|object| make(plane, right, object));
         }
         for right in &self.rights {
             wait::wait_until("the server to know the rights of a new user", Duration::from_secs(30), || {
@@ -101,17 +102,19 @@ impl<'p> UserBuilder<'p> {
         }
         let namespace = self.rights.iter().find_map(|right| right.namespace.as_deref()).unwrap_or("default");
         let kubeconfig = plane.write_kubeconfig(&self.name, plane.url(), namespace);
-        User { plane, namespace: namespace.to_owned(), kubeconfig, name: self.name }
+        User {
+            plane,
+            namespace: namespace.to_owned(),
+            kubeconfig,
+            name: self.name,
+            label: self.label,
+            rights: self.rights,
+        }
     }
 }
 
-/// Makes one role and its binding.
-#[track_caller]
-fn bind(plane: &ControlPlane, user: &str, label: &str, number: usize, right: &Right) {
-    let (base, prefix) = match &right.namespace {
-        Some(namespace) => (format!("/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}"), ""),
-        None => ("/apis/rbac.authorization.k8s.io/v1".to_owned(), "Cluster"),
-    };
+fn role_and_binding(user: &str, label: &str, number: usize, right: &Right) -> (Value, Value) {
+    let prefix = if right.namespace.is_some() { "" } else { "Cluster" };
     let metadata = json!({ "name": format!("{label}-{user}-{number}") });
     let role = json!({
         "apiVersion": "rbac.authorization.k8s.io/v1",
@@ -126,13 +129,22 @@ fn bind(plane: &ControlPlane, user: &str, label: &str, number: usize, right: &Ri
         "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": role["kind"], "name": metadata["name"] },
         "subjects": [{ "kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": user }],
     });
-    let collection = |kind: &str| format!("{base}/{}", kind.to_lowercase() + "s");
-    for object in [&role, &binding] {
-        let kind = object["kind"].as_str().unwrap_or_default();
-        match plane.api.post(&collection(kind), object) {
-            Ok(reply) => drop(reply.success()),
-            Err(error) => panic!("{error}"),
-        }
+    (role, binding)
+}
+
+/// Where objects of its kind live.
+fn collection(right: &Right, object: &Value) -> String {
+    let place =
+        right.namespace.iter().map(|namespace| format!("/namespaces/{namespace}")).collect::<String>();
+    let kind = object["kind"].as_str().unwrap_or_default().to_lowercase();
+    format!("/apis/rbac.authorization.k8s.io/v1{place}/{kind}s")
+}
+
+#[track_caller]
+fn make(plane: &ControlPlane, right: &Right, object: &Value) {
+    match plane.api.post(&collection(right, object), object) {
+        Ok(reply) => drop(reply.success()),
+        Err(error) => panic!("{error}"),
     }
 }
 
@@ -153,9 +165,48 @@ pub struct User<'p> {
     name: String,
     namespace: String,
     kubeconfig: PathBuf,
+    label: String,
+    rights: Vec<Right>,
 }
 
 impl User<'_> {
+    /// Takes a right away, by its place among those it was given (one for each resource); returns when the
+    /// server knows. What is under way goes on: a server looks at rights when a request begins.
+    ///
+    /// # Panics
+    ///
+    /// When the server refuses, or another right allows as much.
+    #[track_caller]
+    pub fn lose(&self, number: usize) {
+        let right = &self.rights[number];
+        let (_, binding) = role_and_binding(&self.name, &self.label, number, right);
+        let name = binding["metadata"]["name"].as_str().unwrap_or_default();
+        match self.plane.api.delete(&format!("{}/{name}", collection(right, &binding))) {
+            Ok(reply) => drop(reply.success()),
+            Err(error) => panic!("{error}"),
+        }
+        self.wait_until(right, false);
+    }
+
+    /// Gives a right back that was taken away; returns when the server knows.
+    ///
+    /// # Panics
+    ///
+    /// When the server refuses.
+    #[track_caller]
+    pub fn regain(&self, number: usize) {
+        let right = &self.rights[number];
+        make(self.plane, right, &role_and_binding(&self.name, &self.label, number, right).1);
+        self.wait_until(right, true);
+    }
+
+    #[track_caller]
+    fn wait_until(&self, right: &Right, allowed: bool) {
+        wait::wait_until("the server to know the rights of a user", Duration::from_secs(30), || {
+            is_allowed(self.plane, &self.name, &right.probe) == allowed
+        });
+    }
+
     /// The name the server knows it by, as in the audit log.
     pub fn name(&self) -> &str {
         &self.name
