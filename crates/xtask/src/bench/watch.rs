@@ -41,7 +41,7 @@ const HANDS: usize = 8;
 const WANTED: usize = 10;
 
 pub(super) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let programs = [("kubesettle", ours()?), ("cli-utils", binaries::path(Binary::Watcher)?)];
+    let programs = [("kubesettle", example("watch")?), ("cli-utils", binaries::path(Binary::Watcher)?)];
     let Options { foreign, deployments, replicas, .. } = *options;
     let mut text = format!(
         "\
@@ -66,12 +66,13 @@ the wire.
     Ok(())
 }
 
-fn ours() -> Result<PathBuf, Box<dyn Error>> {
-    let path = workspace::release_dir().join("examples").join("watch");
+/// One of our examples, compiled for speed.
+fn example(name: &str) -> Result<PathBuf, Box<dyn Error>> {
+    let path = workspace::release_dir().join("examples").join(name);
     if path.is_file() {
         return Ok(path);
     }
-    let next = "cargo build --release -p kubesettle --example watch";
+    let next = "cargo build --release -p kubesettle --examples";
     Err(format!("{} is not there\nnext step: {next}", path.display()).into())
 }
 
@@ -107,6 +108,10 @@ fn rollout(
     let targets: String =
         (0..deployments).map(|number| format!("apps\tDeployment\trolling\t{}\n", name(number))).collect();
     let followers = follow(plane, programs, "rolling", &targets)?;
+    let mut command = plane.command(example("latency")?);
+    command.arg(plane.dir().join("data").join("rolling.tsv"));
+    let clock = spawn(command, b"");
+    clock.wait_for_output("synced", LIMIT);
     let patch = json!({"spec": {"template": {"metadata": {"annotations": {"bench/turn": "2"}}}}});
     each(deployments, |number| {
         plane.api().merge(&format!("{path}/{}", name(number)), &patch)?.success();
@@ -120,7 +125,14 @@ fn rollout(
         thread::sleep(Duration::from_secs(2));
     }
     thread::sleep(REST);
-    Ok(table(plane, &followers))
+    let mut text = table(plane, &followers);
+    let told = clock.kill().stdout;
+    let last = told.lines().last().unwrap_or_default();
+    let _ = writeln!(
+        text,
+        "\nFrom an event at the socket to the verdict (`crates/kubesettle/examples/latency.rs`): {last}."
+    );
+    Ok(text)
 }
 
 fn rolled(list: &Value) -> bool {
