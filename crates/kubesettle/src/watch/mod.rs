@@ -24,7 +24,9 @@
 //! * **Stop.** Dropping the subscriptions and the hub ends every stream and task.
 
 mod hub;
+mod index;
 mod machine;
+mod names;
 mod outside;
 mod page_size;
 mod scope;
@@ -80,7 +82,7 @@ pub struct TargetState {
 }
 
 /// The annotations by which tools of the cli-utils family mark a live object.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Marks {
     /// `config.k8s.io/owning-inventory`: the set that the object belongs to.
     pub owner: Option<Box<str>>,

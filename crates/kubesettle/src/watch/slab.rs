@@ -62,6 +62,11 @@ impl<T> Slab<T> {
         self.places.get_mut(place.index())?.as_mut()
     }
 
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Place, &T)> {
+        let numbered = self.places.iter().enumerate();
+        numbered.filter_map(|(index, value)| Some((Place::new(index), value.as_ref()?)))
+    }
+
     /// How many values there are.
     pub(super) fn len(&self) -> usize {
         self.places.len() - self.free.len()

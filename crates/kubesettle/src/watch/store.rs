@@ -7,13 +7,11 @@
 //! owner has is a chain through the places.
 
 use std::collections::{BTreeSet, HashMap};
-use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 use kstatus::{Digest, Uid};
 
+use super::index::Index;
 use super::slab::{Place, Slab};
 
 /// Deeper than any chain of owners that controllers make.
@@ -69,17 +67,28 @@ struct Shown {
 }
 
 /// All objects of all keys.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Store {
     keys: HashMap<u32, Shown>,
     objects: Slab<Stored>,
     /// The state that stands for an object: of those of several keys one that no other is newer than.
-    by_uid: HashTable<Place>,
+    by_uid: Index<Stored>,
     /// The other states of objects that are seen through several keys.
     more: HashMap<Uid, Vec<Place>>,
     /// The first of what an owner generated.
-    by_owner: HashTable<Place>,
-    hasher: RandomState,
+    by_owner: Index<Stored>,
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Self {
+            keys: HashMap::new(),
+            objects: Slab::default(),
+            by_uid: Index::new(|stored| stored.digest.uid()),
+            more: HashMap::new(),
+            by_owner: Index::new(|stored| stored.digest.controller()),
+        }
+    }
 }
 
 impl Store {
@@ -140,7 +149,7 @@ impl Store {
         if self.front(uid) == Some(place) {
             self.leave_owner(place);
             let next = self.more.get_mut(&uid).and_then(Vec::pop);
-            self.replace_front(uid, next);
+            self.by_uid.replace(&self.objects, uid, next);
             next.into_iter().for_each(|next| self.join_owner(next));
         } else if let Some(more) = self.more.get_mut(&uid) {
             more.retain(|other| *other != place);
@@ -211,7 +220,7 @@ impl Store {
 
     /// What this object generated itself.
     pub(super) fn children(&self, uid: Uid) -> impl Iterator<Item = &Arc<Digest>> {
-        self.chain(self.first_child(uid), Chain::Owner).map(|stored| &stored.digest)
+        self.chain(self.by_owner.one(&self.objects, uid), Chain::Owner).map(|stored| &stored.digest)
     }
 
     pub(super) fn get(&self, uid: Uid) -> Option<&Arc<Digest>> {
@@ -254,13 +263,8 @@ impl Store {
             self.compact();
         }
         self.objects.trim();
-        let Self { objects, hasher, .. } = self;
-        trim(&mut self.by_uid, |place| {
-            hasher.hash_one(objects.get(*place).and_then(|stored| stored.digest.uid()))
-        });
-        trim(&mut self.by_owner, |place| {
-            hasher.hash_one(objects.get(*place).and_then(|stored| stored.digest.controller()))
-        });
+        self.by_uid.trim(&self.objects);
+        self.by_owner.trim(&self.objects);
     }
 
     /// Gives every object a new place, one after the other.
@@ -281,18 +285,13 @@ impl Store {
 
 /// The tables.
 impl Store {
-    fn hash_of(&self, uid: Uid) -> u64 {
-        self.hasher.hash_one(Some(uid))
-    }
-
     fn owner_of(&self, place: Place) -> Option<Uid> {
         self.objects.get(place)?.digest.controller()
     }
 
     /// The state that stands for an object.
     fn front(&self, uid: Uid) -> Option<Place> {
-        let is = |place: &Place| self.objects.get(*place).is_some_and(|of| of.digest.uid() == Some(uid));
-        self.by_uid.find(self.hash_of(uid), is).copied()
+        self.by_uid.one(&self.objects, uid)
     }
 
     /// What this key shows of an object.
@@ -304,51 +303,12 @@ impl Store {
 
     /// Lets this state stand for the object, before all others.
     fn set_front(&mut self, uid: Uid, place: Place) {
-        let before = self.replace_front(uid, Some(place)).filter(|before| *before != place);
+        let before = self.by_uid.replace(&self.objects, uid, Some(place)).filter(|before| *before != place);
         if let Some(before) = before {
             let more = self.more.entry(uid).or_default();
             more.retain(|other| *other != place);
             more.push(before);
         }
-    }
-
-    fn replace_front(&mut self, uid: Uid, next: Option<Place>) -> Option<Place> {
-        let Self { objects, by_uid, hasher, .. } = self;
-        let uid_of = |place: &Place| objects.get(*place).and_then(|stored| stored.digest.uid());
-        let entry = by_uid.entry(
-            hasher.hash_one(Some(uid)),
-            |place| uid_of(place) == Some(uid),
-            |place| hasher.hash_one(uid_of(place)),
-        );
-        replace(entry, next)
-    }
-
-    fn first_child(&self, owner: Uid) -> Option<Place> {
-        self.by_owner.find(self.hash_of(owner), |place| self.owner_of(*place) == Some(owner)).copied()
-    }
-
-    fn replace_first_child(&mut self, owner: Uid, next: Option<Place>) -> Option<Place> {
-        let Self { objects, by_owner, hasher, .. } = self;
-        let owner_of = |place: &Place| objects.get(*place).and_then(|stored| stored.digest.controller());
-        let entry = by_owner.entry(
-            hasher.hash_one(Some(owner)),
-            |place| owner_of(place) == Some(owner),
-            |place| hasher.hash_one(owner_of(place)),
-        );
-        replace(entry, next)
-    }
-}
-
-/// Puts a number in the place of another; the one that was there.
-fn replace(entry: Entry<'_, Place>, next: Option<Place>) -> Option<Place> {
-    match (entry, next) {
-        (Entry::Occupied(mut entry), Some(next)) => Some(std::mem::replace(entry.get_mut(), next)),
-        (Entry::Occupied(entry), None) => Some(entry.remove().0),
-        (Entry::Vacant(entry), Some(next)) => {
-            entry.insert(next);
-            None
-        }
-        (Entry::Vacant(_), None) => None,
     }
 }
 
@@ -376,7 +336,7 @@ impl Store {
     /// Makes it the first of what its owner generated.
     fn join_owner(&mut self, place: Place) {
         if let Some(owner) = self.owner_of(place) {
-            let after = self.replace_first_child(owner, Some(place));
+            let after = self.by_owner.replace(&self.objects, owner, Some(place));
             self.enchain(place, after, Chain::Owner);
         }
     }
@@ -384,7 +344,7 @@ impl Store {
     fn leave_owner(&mut self, place: Place) {
         let Some(owner) = self.owner_of(place) else { return };
         if let Some(Links { before: None, after }) = self.unchain(place, Chain::Owner) {
-            self.replace_first_child(owner, after);
+            self.by_owner.replace(&self.objects, owner, after);
         }
     }
 
@@ -407,12 +367,6 @@ impl Store {
             stored.links_mut(chain).before = links.before;
         }
         Some(links)
-    }
-}
-
-fn trim(table: &mut HashTable<Place>, hasher: impl Fn(&Place) -> u64) {
-    if table.capacity() > 64 && table.capacity() / 4 > table.len() {
-        table.shrink_to(table.len() * 2, hasher);
     }
 }
 
@@ -534,7 +488,7 @@ mod tests {
         store.trim();
         let left: Vec<String> = (0..1_000).step_by(100).map(|number| number.to_string()).collect();
         assert_eq!(uids(&store.descendants(Uid::parse("o0"))), left);
-        assert!(!store.objects.is_sparse() && store.by_uid.capacity() < 64);
+        assert!(!store.objects.is_sparse());
         let keys: usize = [0, 1, 2, 9].iter().map(|key| store.of_key(*key).len()).sum();
         assert_eq!(keys, 11, "one of them is seen through two keys");
         [0, 1, 2, 9].iter().for_each(|key| drop(store.drop_key(*key)));

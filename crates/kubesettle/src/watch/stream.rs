@@ -5,7 +5,7 @@
 //! an edge leaves this module ([`super::wanted`]).
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::machine::{Closed, Machine, Outcome, Step, Why, older};
+use super::names::Names;
 use super::page_size::PageSize;
 use super::wanted::{Filter, Interest, Keep, Owners, Sight};
 use super::wire::{self, Item, Line, Undecodable};
@@ -133,7 +134,7 @@ struct Runner {
     out_of_touch: bool,
     page: PageSize,
     /// What is wanted and has not been told since the whole state began to be told by labels.
-    unseen: HashSet<(Box<str>, Box<str>)>,
+    unseen: Names,
 }
 
 impl Runner {
@@ -148,7 +149,7 @@ impl Runner {
             passed_over: 0,
             out_of_touch: false,
             page: PageSize::default(),
-            unseen: HashSet::new(),
+            unseen: Names::default(),
         }
     }
 
@@ -205,14 +206,15 @@ impl Runner {
         self.refresh_interest();
         self.changes.push(Change::Begin);
         if self.by_labels() {
-            self.unseen = self.filter.interest().all_names().collect();
+            self.unseen = (*self.filter.interest().names).clone();
         }
     }
 
     /// The whole state has been told. What is wanted and does not have the labels is not in it.
     async fn synced(&mut self) -> Result<(), HubGone> {
-        for (namespace, name) in std::mem::take(&mut self.unseen) {
-            if self.is_there(&namespace, &name).await? {
+        for id in std::mem::take(&mut self.unseen).iter() {
+            if self.is_there(id.namespace(), id.name()).await? {
+                let (namespace, name) = (id.namespace().into(), id.name().into());
                 self.changes.push(Change::Unlabelled { namespace, name });
             }
         }
@@ -409,9 +411,7 @@ impl Runner {
     }
 
     fn tell(&mut self, item: &Item<'_>, sight: Sight) {
-        if !self.unseen.is_empty() {
-            self.unseen.remove(&((*item.namespace).into(), (*item.name).into()));
-        }
+        self.unseen.remove(&item.namespace, &item.name);
         if !self.was_asked_for(&item.kind, &item.namespace, &item.name) {
             let (kind, namespace, name) = (&item.kind, &item.namespace, &item.name);
             return self.pass_over(&format!("{kind} {namespace}/{name}, which was not asked for"));
@@ -503,20 +503,20 @@ impl Runner {
             self.refresh_interest();
             self.changes.push(Change::Begin);
             let mut changed = false;
-            let names: Vec<(Box<str>, Box<str>)> = self.filter.interest().all_names().collect();
+            let names = self.filter.interest().names.clone();
             let mut failed = None;
-            for (namespace, name) in names {
-                let task = &self.task;
-                match task.cluster.get(&task.resource, &namespace, &name, task.content).await {
-                    Ok(None) => changed |= seen.remove(&name).is_some(),
+            for id in names.iter() {
+                let (task, namespace, name) = (&self.task, id.namespace(), id.name());
+                match task.cluster.get(&task.resource, namespace, name, task.content).await {
+                    Ok(None) => changed |= seen.remove(id).is_some(),
                     Ok(Some(body)) => match wire::item(&String::from_utf8_lossy(&body)) {
                         Ok(item) => {
-                            changed |= seen.insert(name, item.version.clone().into_owned()).as_deref()
+                            changed |= seen.insert(id.clone(), item.version.clone().into_owned()).as_deref()
                                 != Some(&*item.version);
                             self.tell(&item, Sight::Listed);
                         }
                         Err(Undecodable { what, .. }) => {
-                            let who = Some((namespace.into_string(), name.into_string()));
+                            let who = Some((namespace.to_owned(), name.to_owned()));
                             self.unreadable(&Undecodable { what, who });
                         }
                     },

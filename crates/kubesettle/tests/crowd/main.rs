@@ -11,6 +11,7 @@ mod slow;
 mod world;
 
 use std::alloc::System;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cap::Cap;
 
@@ -20,6 +21,19 @@ static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
 /// Bytes allocated and not yet freed in the whole process.
 fn live() -> usize {
     ALLOCATOR.allocated()
+}
+
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+/// Looks at how much lives just now.
+fn sample() {
+    PEAK.fetch_max(live(), Ordering::Relaxed);
+}
+
+/// The most that lived at any sample since this was last asked.
+fn peak() -> usize {
+    sample();
+    PEAK.swap(0, Ordering::Relaxed)
 }
 
 /// Keeps other tests of this process out: the counter is the process's.

@@ -67,7 +67,10 @@ impl World {
     {
         let collection = Collection {
             count,
-            object: Arc::new(object),
+            object: Arc::new(move |number| {
+                crate::sample();
+                object(number)
+            }),
             followers: Vec::new(),
             missed: Vec::new(),
             held: None,
@@ -270,9 +273,10 @@ fn meta(kind: u16, name: &str, number: usize, version: u32, owner: Option<(&str,
 }
 
 pub(crate) fn deployment(number: usize) -> String {
-    let meta = meta(DEPLOYMENT, &format!("web-{number}"), number, 1, None);
+    let marks = r#""annotations":{"config.k8s.io/owning-inventory":"shop-6f48d5df77-1764547200"},"labels""#;
+    let meta = meta(DEPLOYMENT, &format!("web-{number}"), number, 1, None).replacen(r#""labels""#, marks, 1);
     format!(
-        r#"{{"apiVersion":"apps/v1","kind":"Deployment",{meta},"spec":{{"replicas":10}},"status":{{"observedGeneration":1,"replicas":10,"updatedReplicas":10,"readyReplicas":10,"availableReplicas":10}}}}"#
+        r#"{{"apiVersion":"apps/v1","kind":"Deployment",{meta},"spec":{{"replicas":10}},"status":{{"observedGeneration":1,"replicas":10,"updatedReplicas":10,"readyReplicas":10,"availableReplicas":10,"conditions":[{{"type":"Available","status":"True","reason":"MinimumReplicasAvailable"}},{{"type":"Progressing","status":"True","reason":"NewReplicaSetAvailable"}}]}}}}"#
     )
 }
 
@@ -281,7 +285,7 @@ pub(crate) fn replica_set(number: usize, owner: usize) -> String {
     let owner = Some(("Deployment", uid(DEPLOYMENT, owner)));
     let meta = meta(REPLICA_SET, &format!("web-{number}-6f48d5df77"), number, 1, owner);
     format!(
-        r#"{{"apiVersion":"apps/v1","kind":"ReplicaSet",{meta},"spec":{{"replicas":10}},"status":{{"observedGeneration":1,"replicas":10,"readyReplicas":10,"availableReplicas":10}}}}"#
+        r#"{{"apiVersion":"apps/v1","kind":"ReplicaSet",{meta},"spec":{{"replicas":10}},"status":{{"observedGeneration":1,"replicas":10,"fullyLabeledReplicas":10,"readyReplicas":10,"availableReplicas":10}}}}"#
     )
 }
 
@@ -309,7 +313,15 @@ pub(crate) async fn subscribe(hub: &Hub, targets: impl Iterator<Item = ObjectId>
 
 /// Takes updates until all is told.
 pub(crate) async fn synced(subscription: &mut Subscription) {
-    let all = async { while !matches!(subscription.next().await.unwrap(), Update::Synced) {} };
+    let all = async {
+        loop {
+            let update = subscription.next().await.unwrap();
+            crate::sample();
+            if matches!(update, Update::Synced) {
+                return;
+            }
+        }
+    };
     tokio::time::timeout(LIMIT, all).await.unwrap();
 }
 
@@ -336,7 +348,9 @@ pub(crate) async fn until(
 ) {
     let all = async {
         loop {
-            if let Update::Changed(states) = subscription.next().await.unwrap()
+            let update = subscription.next().await.unwrap();
+            crate::sample();
+            if let Update::Changed(states) = update
                 && states.iter().fold(false, |done, (target, state)| so(target, state) || done)
             {
                 return;

@@ -7,10 +7,12 @@ use kstatus::Digest;
 use crate::error::{ApiError, ErrorClass};
 use crate::id::{GroupKind, ObjectId};
 use crate::watch::machine::older;
+use crate::watch::slab::Place;
 use crate::watch::stream::{Batch, Change};
 use crate::watch::{Gap, Marks};
 
-use super::{Task, namespace_of, number};
+use super::targets::Unsettled;
+use super::{Look, Task, namespace_of, number};
 
 impl Task {
     pub(super) fn batch(&mut self, batch: Batch) {
@@ -26,7 +28,7 @@ impl Task {
                     key.listing = true;
                     key.rewound = false;
                 }
-                Change::Marks(read) => marks = Some(Arc::new(*read)),
+                Change::Marks(read) => marks = Some(self.marks.share(*read)),
                 Change::Upsert(digest) => {
                     let epoch = key.epoch;
                     let kind = key.name.kind.clone();
@@ -37,7 +39,7 @@ impl Task {
                     if listed && self.store.is_ahead_of(id, &digest) {
                         key.rewound = true;
                     }
-                    if !self.identify(id, kind, &digest, marks.take(), listed) {
+                    if !self.identify(id, &kind, &digest, marks.take(), listed) {
                         continue;
                     }
                     if self.store.upsert(id, epoch, digest.clone(), listed) {
@@ -75,7 +77,7 @@ impl Task {
                 }
                 Change::Unlabelled { namespace, name } => {
                     let target = ObjectId::new(key.name.kind.clone(), &namespace, &name);
-                    self.unlabelled(id, target);
+                    self.unlabelled(id, &target);
                 }
                 Change::Unreadable { namespace, name, why } => {
                     let target = ObjectId::new(key.name.kind.clone(), &namespace, &name);
@@ -98,41 +100,39 @@ impl Task {
     pub(super) fn identify(
         &mut self,
         key: u32,
-        kind: GroupKind,
+        kind: &GroupKind,
         digest: &Digest,
         marks: Option<Arc<Marks>>,
         listed: bool,
     ) -> bool {
         let Some(uid) = digest.uid() else { return true };
-        let target = ObjectId::new(kind, digest.namespace().unwrap_or_default(), digest.name());
-        let Some(watched) = self.targets.get_mut(&target).filter(|watched| watched.key == Some(key)) else {
+        let found = self.targets.find(kind, digest.namespace().unwrap_or_default(), digest.name());
+        let Some(target) = found else { return true };
+        let Some(watched) = self.targets.get(target).filter(|watched| watched.key() == Some(key)) else {
             return true;
         };
-        if let Some(known) = watched.uid.filter(|known| *known != uid && !listed) {
-            let known = self.store.get(known).or(watched.last.as_ref());
-            if known.is_some_and(|known| was_before(digest, known)) {
+        if let Some(known) = watched.uid().filter(|known| *known != uid && !listed) {
+            let last = || self.targets.unsettled(target).and_then(|of| of.last.as_ref());
+            if self.store.get(known).or_else(last).is_some_and(|known| was_before(digest, known)) {
                 return false;
             }
         }
-        if watched.marks != marks {
+        // While it is being deleted an object says nothing else any more.
+        let before = self.store.get(uid).filter(|before| digest.deleting() && !before.deleting()).cloned();
+        if before.is_some() || self.targets.unsettled(target).is_some() {
+            self.targets.unsettle(target, |of| {
+                of.believe();
+                if before.is_some() || !digest.deleting() {
+                    of.last = before;
+                }
+            });
+        }
+        if let Some(watched) = self.targets.get_mut(target).filter(|watched| watched.marks != marks) {
             watched.marks = marks;
         }
-        watched.doubt = None;
-        // While it is being deleted an object says nothing else any more.
-        if !digest.deleting() {
-            watched.last = None;
-        } else if let Some(before) = self.store.get(uid).filter(|before| !before.deleting()) {
-            watched.last = Some(before.clone());
-        }
-        if watched.uid != Some(uid) {
-            let before = watched.uid.replace(uid);
-            if let Some(before) = before {
-                self.target_of.remove(before, &target);
-            }
-            self.target_of.insert(uid, target);
-            if let Some(before) = before {
-                self.disown(before);
-            }
+        let before = self.targets.set_uid(target, Some(uid));
+        if before != Some(uid) {
+            before.into_iter().for_each(|before| self.disown(before));
             if self.rules.generates(digest.kind()) {
                 self.own(uid);
             }
@@ -141,47 +141,49 @@ impl Task {
     }
 
     /// A target has lost the labels that it was looked for by: it is followed by its name.
-    fn unlabelled(&mut self, key: u32, target: ObjectId) {
-        let Some(watched) = self.targets.get_mut(&target).filter(|watched| watched.key == Some(key)) else {
+    fn unlabelled(&mut self, key: u32, target: &ObjectId) {
+        let Some(target) = self.targets.find_id(target) else { return };
+        let Some(watched) = self.targets.get_mut(target).filter(|watched| watched.key() == Some(key)) else {
             return;
         };
-        watched.labels = None;
-        let uid = watched.uid;
+        watched.look = self.looks.share(Look { labels: None, ..(*watched.look).clone() });
+        let (id, uid) = (watched.id.clone(), watched.uid());
         if let Some(used) = self.keys.get(&key) {
-            used.interest.send_if_modified(|interest| interest.drop_name(target.namespace(), target.name()));
+            used.interest.send_if_modified(|interest| interest.drop_name(id.namespace(), id.name()));
         }
         if let Some(uid) = uid {
             self.store.remove(key, uid);
         }
-        self.open(vec![target.clone()]);
+        self.open(vec![target]);
         self.release(key);
-        self.mark(&target);
+        self.mark(target);
     }
 
     /// There is such an object, and no more is known.
     fn cannot_be_read(&mut self, key: u32, target: &ObjectId, why: Box<str>) {
         let Some(epoch) = self.keys.get(&key).map(|key| key.epoch) else { return };
-        let Some(watched) = self.targets.get_mut(target).filter(|watched| watched.key == Some(key)) else {
+        let Some(target) = self.targets.find_id(target) else { return };
+        if self.targets.get(target).is_none_or(|watched| watched.key() != Some(key)) {
             return;
-        };
-        watched.doubt = Some(Arc::new(ApiError::local(ErrorClass::Protocol, why)));
-        self.unreadable.insert(target.clone(), epoch);
+        }
+        self.targets.unsettle(target, |of| {
+            of.doubt = Some(Arc::new(ApiError::local(ErrorClass::Protocol, why)));
+            of.unreadable = Some(epoch);
+        });
         self.mark(target);
     }
 
     /// Ends the doubts that the whole state, as it has just been told, did not confirm.
     fn end_doubts(&mut self, key: u32, epoch: u32) {
-        let targets = &mut self.targets;
-        self.unreadable.retain(|target, seen| {
-            let Some(watched) = targets.get_mut(target).filter(|watched| watched.doubt.is_some()) else {
-                return false;
-            };
-            let ended = watched.key == Some(key) && *seen != epoch;
-            if ended {
-                watched.doubt = None;
-            }
-            !ended
-        });
+        let of_key = |place: Place| self.targets.get(place).is_some_and(|of| of.key() == Some(key));
+        let doubted = self
+            .targets
+            .all_unsettled()
+            .filter(|(place, of)| of.unreadable.is_some_and(|seen| seen != epoch) && of_key(*place));
+        let ended: Vec<Place> = doubted.map(|(place, _)| place).collect();
+        for target in ended {
+            self.targets.unsettle(target, Unsettled::believe);
+        }
     }
 
     pub(super) fn synced(&mut self, id: u32, serial: u64) {
@@ -204,6 +206,7 @@ impl Task {
             digest.uid().into_iter().for_each(|uid| self.disown(uid));
         }
         self.store.trim();
+        self.targets.trim();
         self.go_on(id);
         self.mark_key(id);
         self.check_sync();
@@ -227,19 +230,18 @@ impl Task {
     pub(super) fn identify_all(&mut self, id: u32) {
         let Some(kind) = self.keys.get(&id).map(|key| key.name.kind.clone()) else { return };
         for digest in self.store.of_key(id) {
-            let target = ObjectId::new(kind.clone(), digest.namespace().unwrap_or_default(), digest.name());
-            let marks = self.targets.get(&target).and_then(|watched| watched.marks.clone());
-            self.identify(id, kind.clone(), &digest, marks, true);
+            let found = self.targets.find(&kind, digest.namespace().unwrap_or_default(), digest.name());
+            let marks = found.and_then(|target| self.targets.get(target)?.marks.clone());
+            self.identify(id, &kind, &digest, marks, true);
         }
     }
 
     /// Keeps the last state of a target that is gone, if none from before its deletion is known.
     fn note_last(&mut self, digest: &Arc<Digest>) {
         let Some(uid) = digest.uid() else { return };
-        for target in self.target_of.of(uid) {
-            if let Some(watched) = self.targets.get_mut(target) {
-                watched.last.get_or_insert_with(|| digest.clone());
-            }
+        let targets: Vec<Place> = self.targets.of_uid(uid).collect();
+        for target in targets {
+            self.targets.unsettle(target, |of| of.last = of.last.take().or_else(|| Some(digest.clone())));
         }
     }
 }

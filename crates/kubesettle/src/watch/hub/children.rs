@@ -11,10 +11,12 @@ use std::time::Duration;
 use kstatus::{Digest, Uid};
 use tokio::time::Instant;
 
+use super::targets::{Unsettled, Watched};
 use super::{Lease, Task, kind_of};
 use crate::cluster::{Resource, Scope};
 use crate::id::{GroupKind, ObjectId};
 use crate::watch::scope::{Means, Width};
+use crate::watch::slab::Place;
 use crate::watch::wanted::{Interest, LIMBO};
 
 /// How long to collect what turns out to be ours before it is asked for.
@@ -23,63 +25,84 @@ const COLLECT: Duration = Duration::from_secs(1);
 const AGAIN: Duration = Duration::from_secs(5);
 
 impl Task {
-    pub(super) fn children(&mut self, subscriber: u32, target: &ObjectId, wanted: bool) {
-        let Some(watched) = self.targets.get_mut(target) else { return };
+    pub(super) fn children(&mut self, subscriber: u32, target: Place, wanted: bool) {
         if !wanted {
-            watched.curious.remove(&subscriber);
-            if watched.curious.is_empty() {
+            let is_last = |of: &mut Unsettled| {
+                of.curious.retain(|other| *other != subscriber);
+                of.curious.is_empty()
+            };
+            let looked = self.targets.unsettled(target).is_some();
+            if looked && self.targets.unsettle(target, is_last) == Some(true) {
                 self.release_children(target);
             }
             return;
         }
-        if !watched.curious.insert(subscriber) || !watched.child_keys.is_empty() {
-            return;
+        let is_first = self.targets.unsettle(target, |of| {
+            let known = of.curious.contains(&subscriber);
+            if !known {
+                of.curious.push(subscriber);
+            }
+            let first = !known && of.child_keys.is_empty();
+            if first {
+                of.next_child = Some(0);
+            }
+            first
+        });
+        if is_first == Some(true) {
+            self.lease_next(target);
+            self.mark(target);
         }
-        watched.next_child = Some(0);
-        self.lease_next(target);
-        self.mark(target);
     }
 
-    pub(super) fn release_children(&mut self, target: &ObjectId) {
-        let Some(watched) = self.targets.get_mut(target) else { return };
-        watched.next_child = None;
-        std::mem::take(&mut watched.child_keys).into_iter().for_each(|lease| self.release(lease.key));
+    fn release_children(&mut self, target: Place) {
+        let leases = self.targets.unsettle(target, |of| {
+            of.next_child = None;
+            std::mem::take(&mut of.child_keys)
+        });
+        leases.into_iter().flatten().for_each(|lease| self.release(lease.key));
+    }
+
+    /// What it generated; `None` while nobody asked for it or it is not known yet.
+    pub(super) fn children_of(&self, watched: &Watched, unsettled: &Unsettled) -> Option<Vec<Arc<Digest>>> {
+        let Unsettled { next_child, child_keys, .. } = unsettled;
+        let known = next_child.is_none() && child_keys.iter().all(|lease| self.is_known(lease));
+        let family = || watched.uid().map_or_else(Vec::new, |uid| self.store.descendants(uid));
+        (known && !child_keys.is_empty()).then(family)
     }
 
     /// A key is known or will not be soon: whoever waited for that leases the next one.
     pub(super) fn go_on(&mut self, key: u32) {
-        let waiting = self.targets.iter().filter(|(_, watched)| {
-            watched.next_child.is_some() && watched.child_keys.last().is_some_and(|lease| lease.key == key)
-        });
-        let waiting: Vec<ObjectId> = waiting.map(|(target, _)| target.clone()).collect();
-        waiting.iter().for_each(|target| self.lease_next(target));
+        let waits = |of: &Unsettled| {
+            of.next_child.is_some() && of.child_keys.last().is_some_and(|lease| lease.key == key)
+        };
+        let waiting = self.targets.all_unsettled().filter(|(_, of)| waits(of));
+        let waiting: Vec<Place> = waiting.map(|(target, _)| target).collect();
+        waiting.into_iter().for_each(|target| self.lease_next(target));
     }
 
     /// Leases the keys of generated kinds up to the first that is not known yet.
-    fn lease_next(&mut self, target: &ObjectId) {
-        let generated = self.rules.generated_kinds(&kind_of(target.group_kind(), ""));
-        let interest = self.generated_by(target);
+    fn lease_next(&mut self, target: Place) {
+        let Some(watched) = self.targets.get(target) else { return };
+        let (id, width) = (watched.id.clone(), watched.look.width);
+        let generated = self.rules.generated_kinds(&kind_of(id.group_kind(), ""));
+        let interest = self.generated_by(&id);
         loop {
-            let Some(watched) = self.targets.get_mut(target) else { return };
-            let Some(next) = watched.next_child else { return };
-            let Some((group, kind)) = generated.get(usize::from(next)).copied() else {
-                watched.next_child = None;
-                return;
-            };
-            watched.next_child = next.checked_add(1);
-            let width = watched.width;
+            let Some(next) = self.targets.unsettled(target).and_then(|of| of.next_child) else { return };
+            let kind = generated.get(usize::from(next)).copied();
+            self.targets.unsettle(target, |of| {
+                of.next_child = next.checked_add(1).filter(|_| kind.is_some());
+            });
+            let Some((group, kind)) = kind else { return };
             let kind = GroupKind::new(group, kind);
             let Some(resource) = self.cluster.resource(&kind, None) else {
                 continue;
             };
             let means = Means::Watch(match width {
                 Width::Cluster if !self.by_namespace.contains(&kind) => Scope::Cluster,
-                _ => Scope::Namespace(target.namespace().into()),
+                _ => Scope::Namespace(id.namespace().into()),
             });
             let lease = self.lease(&resource, means, &interest, 1);
-            if let Some(watched) = self.targets.get_mut(target) {
-                watched.child_keys.push(lease);
-            }
+            self.targets.unsettle(target, |of| of.child_keys.push(lease));
             let more = usize::from(next) + 1 < generated.len();
             if !self.is_decided(lease) && more {
                 return;
@@ -97,16 +120,18 @@ impl Task {
     /// What all namespaces show of generated objects may not be seen: each target's own is looked into.
     /// False when there is nobody to do that for.
     pub(super) fn look_by_namespace(&mut self, id: u32, resource: &Resource) -> bool {
-        let lookers =
-            self.targets.iter().filter(|(target, w)| !target.namespace().is_empty() && w.looks_into(id));
-        let lookers: Vec<ObjectId> = lookers.map(|(target, _)| target.clone()).collect();
+        let lookers = self.targets.all_unsettled().filter(|(_, of)| of.looks_into(id));
+        let id_of = |place: Place| self.targets.get(place).map(|watched| (place, watched.id.clone()));
+        let lookers = lookers.filter_map(|(place, _)| id_of(place));
+        let lookers: Vec<_> = lookers.filter(|(_, target)| !target.namespace().is_empty()).collect();
         self.by_namespace.insert(resource.group_kind().clone());
-        for target in &lookers {
+        for (place, target) in &lookers {
             let means = Means::Watch(Scope::Namespace(target.namespace().into()));
             let instead = self.lease(resource, means, &self.generated_by(target), 1);
-            let watched = self.targets.get_mut(target);
-            let leases = watched.into_iter().flat_map(|watched| &mut watched.child_keys);
-            leases.filter(|lease| lease.key == id).for_each(|lease| *lease = instead);
+            self.targets.unsettle(*place, |of| {
+                let leases = of.child_keys.iter_mut().filter(|lease| lease.key == id);
+                leases.for_each(|lease| *lease = instead);
+            });
         }
         !lookers.is_empty()
     }
@@ -167,7 +192,7 @@ impl Task {
     }
 
     fn is_target(&self, uid: Uid) -> bool {
-        self.target_of.of(uid).next().is_some()
+        self.targets.of_uid(uid).next().is_some()
     }
 
     fn leads_to_target(&self, uid: Uid) -> bool {
@@ -217,10 +242,14 @@ impl Task {
         let serial = key.interest.borrow().serial + 1;
         let mut line = vec![owner];
         line.extend(self.store.get(owner).into_iter().flat_map(|digest| self.store.lineage(digest)));
-        for target in line.into_iter().flat_map(|uid| self.target_of.of(uid)) {
-            let Some(watched) = self.targets.get_mut(target) else { continue };
-            let leases = watched.child_keys.iter_mut().filter(|lease| lease.key == id);
-            leases.for_each(|lease| lease.serial = serial);
+        let targets: Vec<Place> = line.into_iter().flat_map(|uid| self.targets.of_uid(uid)).collect();
+        for target in targets {
+            if self.targets.unsettled(target).is_some_and(|of| of.looks_into(id)) {
+                self.targets.unsettle(target, |of| {
+                    let leases = of.child_keys.iter_mut().filter(|lease| lease.key == id);
+                    leases.for_each(|lease| lease.serial = serial);
+                });
+            }
         }
     }
 

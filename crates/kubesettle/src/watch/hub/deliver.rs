@@ -1,20 +1,22 @@
 //! From changed objects to the subscribers they concern.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use kstatus::Uid;
 
 use crate::id::ObjectId;
+use crate::watch::slab::Place;
 use crate::watch::{Gap, Presence, TargetState, Update};
 
-use super::{Sync, Task, Watched};
+use super::{Subscriber, Sync, Task, Watched};
 
 impl Task {
     /// Marks every target that this object is or belongs to.
     pub(super) fn touch(&mut self, digest: &kstatus::Digest) {
         for uid in self.store.lineage(digest) {
-            let targets: Vec<ObjectId> = self.target_of.of(uid).cloned().collect();
-            targets.iter().for_each(|target| self.mark(target));
+            for target in self.targets.of_uid(uid) {
+                mark(&mut self.subscribers, target);
+            }
         }
     }
 
@@ -25,37 +27,33 @@ impl Task {
         }
     }
 
-    pub(super) fn mark(&mut self, target: &ObjectId) {
-        let Some(watched) = self.targets.get(target) else { return };
-        for id in &watched.subscribers {
-            if let Some(subscriber) = self.subscribers.get_mut(id)
-                && subscriber.is_dirty.insert(target.clone())
-            {
-                subscriber.dirty.push(target.clone());
-            }
-        }
+    pub(super) fn mark(&mut self, target: Place) {
+        mark(&mut self.subscribers, target);
+    }
+
+    /// The targets that this key observes.
+    pub(super) fn targets_of(&self, id: u32) -> Vec<Place> {
+        let Some(key) = self.keys.get(&id) else { return Vec::new() };
+        let interest = key.interest.borrow();
+        let named = interest.names.iter().filter_map(|target| self.targets.find_id(target));
+        let observes = |place: &Place| self.targets.get(*place).is_some_and(|of| of.key() == Some(id));
+        named.filter(observes).collect()
     }
 
     pub(super) fn mark_key(&mut self, id: u32) {
-        let concerned: Vec<ObjectId> = self
-            .targets
-            .iter()
-            .filter(|(_, w)| w.key == Some(id) || w.looks_into(id) || w.listens_to(id))
-            .map(|(target, _)| target.clone())
-            .collect();
-        concerned.iter().for_each(|target| self.mark(target));
+        let about = self.targets.all_unsettled();
+        let about = about.filter(|(_, of)| of.looks_into(id) || of.listens_to(id)).map(|(place, _)| place);
+        for target in about.chain(self.targets_of(id)) {
+            mark(&mut self.subscribers, target);
+        }
     }
 
     pub(super) fn tell_gap(&mut self, key: u32, gap: &Gap) {
-        let concerned: HashSet<u32> = self
-            .targets
-            .values()
-            .filter(|watched| watched.key == Some(key) || watched.looks_into(key))
-            .flat_map(|watched| watched.subscribers.iter().copied())
-            .collect();
-        for id in concerned {
-            if let Some(subscriber) = self.subscribers.get_mut(&id)
-                && !subscriber.gaps.contains(gap)
+        let about = self.targets.all_unsettled().filter(|(_, of)| of.looks_into(key));
+        let concerned: Vec<Place> = about.map(|(place, _)| place).chain(self.targets_of(key)).collect();
+        for subscriber in self.subscribers.values_mut() {
+            if !subscriber.gaps.contains(gap)
+                && concerned.iter().any(|target| subscriber.targets.contains(*target))
             {
                 subscriber.gaps.push(gap.clone());
             }
@@ -63,54 +61,56 @@ impl Task {
     }
 
     pub(super) fn check_sync(&mut self) {
-        let waiting: Vec<u32> = self
-            .subscribers
-            .iter()
-            .filter(|(_, subscriber)| subscriber.sync == Sync::Pending)
-            .filter(|(_, subscriber)| {
-                subscriber.targets.iter().all(|target| {
-                    self.targets.get(target).is_none_or(|w| !matches!(self.presence(w), Presence::Pending))
-                })
-            })
-            .map(|(id, _)| *id)
-            .collect();
-        for id in waiting {
-            if let Some(subscriber) = self.subscribers.get_mut(&id) {
+        let mut subscribers = std::mem::take(&mut self.subscribers);
+        for subscriber in subscribers.values_mut().filter(|subscriber| subscriber.sync == Sync::Pending) {
+            let of = |place: Place| self.targets.get(place).map(|watched| self.presence(place, watched));
+            let silent = |place: &Place| matches!(of(*place), Some(Presence::Pending));
+            // Nearly always the one that was waited for already.
+            if subscriber.silent.is_some_and(|of| subscriber.targets.contains(of) && silent(&of)) {
+                continue;
+            }
+            subscriber.silent = subscriber.targets.iter().find(silent);
+            if subscriber.silent.is_none() {
                 subscriber.sync = Sync::Due;
             }
         }
+        self.subscribers = subscribers;
     }
 
-    pub(super) fn presence(&self, watched: &Watched) -> Presence {
-        let Some(key) = watched.key.and_then(|id| self.keys.get(&id)) else {
-            return watched.doubt.clone().map_or(Presence::NotServed, Presence::Unknown);
+    pub(super) fn presence(&self, target: Place, watched: &Watched) -> Presence {
+        let unsettled = self.targets.unsettled(target);
+        let doubt = || unsettled.and_then(|of| of.doubt.clone());
+        let Some(key) = watched.key().and_then(|id| self.keys.get(&id)) else {
+            return doubt().map_or(Presence::NotServed, Presence::Unknown);
         };
         if let Some(error) = &key.stopped {
             return Presence::Unknown(error.clone());
         }
-        if let Some(doubt) = &watched.doubt {
-            return Presence::Unknown(doubt.clone());
+        if let Some(doubt) = doubt() {
+            return Presence::Unknown(doubt);
         }
-        match watched.uid.and_then(|uid| self.store.get(uid)) {
+        match watched.uid().and_then(|uid| self.store.get(uid)) {
             Some(digest) => Presence::Present(digest.clone()),
-            None if key.synced >= watched.serial => {
-                Presence::Absent { as_of: key.version, last: watched.last.clone() }
+            None if key.synced >= watched.serial() => {
+                let last = unsettled.and_then(|of| of.last.clone());
+                Presence::Absent { as_of: key.version, last }
             }
             None => key.gap.clone().map_or(Presence::Pending, Presence::Unknown),
         }
     }
 
-    pub(super) fn state(&self, target: &ObjectId) -> Option<TargetState> {
+    pub(super) fn state(&self, target: Place) -> Option<(ObjectId, TargetState)> {
         let watched = self.targets.get(target)?;
-        let key = watched.key.and_then(|id| self.keys.get(&id)).filter(|key| key.stopped.is_none());
-        let gap = key.map_or_else(|| watched.doubt.clone(), |key| key.gap.clone());
+        let unsettled = self.targets.unsettled(target);
+        let key = watched.key().and_then(|id| self.keys.get(&id)).filter(|key| key.stopped.is_none());
+        let doubt = || unsettled.and_then(|of| of.doubt.clone());
+        let gap = key.map_or_else(doubt, |key| key.gap.clone());
         let rewinds = key.map_or(0, |key| key.rewinds);
-        let all = watched.next_child.is_none() && watched.child_keys.iter().all(|lease| self.is_known(lease));
-        let children = (all && !watched.child_keys.is_empty())
-            .then(|| watched.uid.map_or_else(Vec::new, |uid| self.store.descendants(uid)));
-        let events = self.events_about(watched, children.as_deref().unwrap_or_default());
-        let (presence, marks) = (self.presence(watched), watched.marks.clone());
-        Some(TargetState { presence, marks, children, events, gap, rewinds })
+        let children = unsettled.and_then(|of| self.children_of(watched, of));
+        let events =
+            unsettled.and_then(|of| self.events_about(watched, of, children.as_deref().unwrap_or_default()));
+        let (presence, marks) = (self.presence(target, watched), watched.marks.clone());
+        Some((watched.id.clone(), TargetState { presence, marks, children, events, gap, rewinds }))
     }
 
     /// Answers every subscriber who asks and whom there is something to tell.
@@ -130,18 +130,21 @@ impl Task {
                 let _ = asking.send(Update::Gap(gap));
                 continue;
             }
-            subscriber.is_dirty.clear();
             let dirty = std::mem::take(&mut subscriber.dirty);
             if dirty.is_empty() {
                 subscriber.sync = Sync::Told;
                 let _ = asking.send(Update::Synced);
                 continue;
             }
-            let changed = dirty
-                .into_iter()
-                .filter_map(|target| self.state(&target).map(|state| (target, state)))
-                .collect();
+            let mut changed = Vec::with_capacity(dirty.len());
+            changed.extend(dirty.iter().filter_map(|target| self.state(target)));
             let _ = asking.send(Update::Changed(changed));
         }
+    }
+}
+
+fn mark(subscribers: &mut HashMap<u32, Subscriber>, target: Place) {
+    for subscriber in subscribers.values_mut().filter(|subscriber| subscriber.targets.contains(target)) {
+        subscriber.dirty.insert(target);
     }
 }

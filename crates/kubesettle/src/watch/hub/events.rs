@@ -5,34 +5,37 @@ use std::sync::Arc;
 use kstatus::{Digest, EventNote, Uid};
 
 use crate::cluster::Scope;
-use crate::id::{GroupKind, ObjectId};
+use crate::id::GroupKind;
 use crate::watch::scope::{Means, Width};
+use crate::watch::slab::Place;
 use crate::watch::wanted::Interest;
 
-use super::{Key, Lease, Listening, Task, Watched};
+use super::targets::{Unsettled, Watched};
+use super::{Key, Lease, Task};
 
 impl Task {
     /// Observes the events of the target's namespace, or no longer. Whoever may not see them does
     /// without: that is no gap.
-    pub(super) fn events(&mut self, subscriber: u32, target: &ObjectId, wanted: bool) {
-        let Some(watched) = self.targets.get_mut(target) else { return };
+    pub(super) fn events(&mut self, subscriber: u32, target: Place, wanted: bool) {
         if !wanted {
-            let Some(listening) = &mut watched.events else { return };
-            listening.who.retain(|other| *other != subscriber);
-            if listening.who.is_empty()
-                && let Some(lease) = watched.events.take().and_then(|listening| listening.lease)
-            {
-                self.release(lease.key);
-            }
+            let is_last = |of: &mut Unsettled| {
+                of.listeners.retain(|other| *other != subscriber);
+                of.events.take_if(|_| of.listeners.is_empty())
+            };
+            let listens = self.targets.unsettled(target).is_some();
+            let lease = listens.then(|| self.targets.unsettle(target, is_last)).flatten().flatten();
+            lease.into_iter().for_each(|lease| self.release(lease.key));
             return;
         }
-        if let Some(listening) = &mut watched.events {
-            if !listening.who.contains(&subscriber) {
-                listening.who.push(subscriber);
+        let is_first = self.targets.unsettle(target, |of| {
+            let first = of.listeners.is_empty();
+            if !of.listeners.contains(&subscriber) {
+                of.listeners.push(subscriber);
             }
-            return;
-        }
-        let means = Means::Watch(match (watched.width, target.namespace()) {
+            first
+        });
+        let Some(watched) = self.targets.get(target).filter(|_| is_first == Some(true)) else { return };
+        let means = Means::Watch(match (watched.look.width, watched.id.namespace()) {
             (Width::Cluster, _) => Scope::Cluster,
             // Events about objects of no namespace stand there.
             (Width::Fitting | Width::Namespaces, "") => Scope::Namespace("default".into()),
@@ -41,17 +44,22 @@ impl Task {
         let interest = Interest { notes: true, ..Interest::default() };
         let resource = self.cluster.resource(&GroupKind::new("", "Event"), Some("v1"));
         let lease = resource.map(|resource| self.lease(&resource, means, &interest, 1));
-        if let Some(watched) = self.targets.get_mut(target) {
-            watched.events = Some(Box::new(Listening { who: vec![subscriber], lease }));
-        }
+        self.targets.unsettle(target, |of| of.events = lease);
         self.mark(target);
     }
 
     /// What is known about these; `None` while nobody asked or it is not known yet.
-    pub(super) fn events_about(&self, watched: &Watched, children: &[Arc<Digest>]) -> Option<Vec<EventNote>> {
-        let listening = watched.events.as_ref()?;
-        let Some(lease) = &listening.lease else { return Some(Vec::new()) };
-        let family = watched.uid.into_iter().chain(children.iter().filter_map(|child| child.uid()));
+    pub(super) fn events_about(
+        &self,
+        watched: &Watched,
+        unsettled: &Unsettled,
+        children: &[Arc<Digest>],
+    ) -> Option<Vec<EventNote>> {
+        if unsettled.listeners.is_empty() {
+            return None;
+        }
+        let Some(lease) = &unsettled.events else { return Some(Vec::new()) };
+        let family = watched.uid().into_iter().chain(children.iter().filter_map(|child| child.uid()));
         self.is_known(lease).then(|| self.notes.about(lease.key, family))
     }
 

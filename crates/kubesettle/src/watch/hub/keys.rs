@@ -11,29 +11,27 @@ use tokio::time::Instant;
 use crate::cluster::{Content, Resource, Scope};
 use crate::error::ApiError;
 use crate::id::{GroupKind, ObjectId};
-use crate::watch::scope::{self, Means, Names, Width};
+use crate::watch::scope::{self, Means, Names};
+use crate::watch::slab::Place;
 use crate::watch::stream::Loop;
-use crate::watch::wanted::{self, Interest};
+use crate::watch::wanted::Interest;
 
-use super::{Done, Key, KeyName, LINGER, Lease, PROBE, Task, names_of};
-
-/// What is watched alike: a kind, in a version, this wide, with these labels.
-type Group = (GroupKind, Option<Box<str>>, Width, Option<Arc<str>>);
+use super::targets::Unsettled;
+use super::{Done, Key, KeyName, LINGER, Lease, Look, PROBE, Task, Watched, names_of};
 
 impl Task {
     /// Finds or opens the watches that cover these targets.
-    pub(super) fn open(&mut self, targets: Vec<ObjectId>) {
-        let mut groups: HashMap<Group, Vec<ObjectId>> = HashMap::new();
+    pub(super) fn open(&mut self, targets: Vec<Place>) {
+        // What is watched alike.
+        let mut groups: HashMap<(GroupKind, Arc<Look>), Vec<ObjectId>> = HashMap::new();
         for target in targets {
-            let Some(watched) = self.targets.get(&target) else { continue };
-            let group =
-                (target.group_kind().clone(), watched.version.clone(), watched.width, watched.labels.clone());
-            groups.entry(group).or_default().push(target);
+            let Some(Watched { id, look, .. }) = self.targets.get(target) else { continue };
+            groups.entry((id.group_kind().clone(), look.clone())).or_default().push(id.clone());
         }
-        for ((kind, version, width, labels), targets) in groups {
+        for ((kind, look), targets) in groups {
             let served = self
                 .cluster
-                .resource(&kind, version.as_deref())
+                .resource(&kind, look.version.as_deref())
                 .or_else(|| self.cluster.resource(&kind, None));
             match served {
                 Some(resource) if !resource.verbs().has("watch") => {
@@ -43,8 +41,8 @@ impl Task {
                 }
                 Some(resource) => {
                     let open = self.open_means(&kind, resource.version());
-                    for (means, names) in scope::choose(&names_of(&targets), width, &open) {
-                        let means = match &labels {
+                    for (means, names) in scope::choose(&names_of(&targets), look.width, &open) {
+                        let means = match &look.labels {
                             Some(labels) => means.labelled(labels),
                             None => means,
                         };
@@ -70,22 +68,21 @@ impl Task {
 
     /// Lets one key observe these names.
     pub(super) fn assign(&mut self, resource: &Resource, means: Means, names: &Names) {
-        let mut wanted = wanted::Names::new();
-        let mut covered = Vec::new();
-        for (namespace, names) in names {
-            let of_namespace = wanted.entry((**namespace).into()).or_default();
-            for name in names {
-                of_namespace.insert((**name).into());
-                covered.push(ObjectId::new(resource.group_kind().clone(), namespace, name));
-            }
-        }
-        let interest = Interest { names: Arc::new(wanted), ..Interest::default() };
+        let names = names.iter().flat_map(|(of, names)| names.iter().map(move |name| (of, name)));
+        let find = |(namespace, name): (&Arc<str>, &Arc<str>)| {
+            self.targets.find(resource.group_kind(), namespace, name)
+        };
+        let covered: Vec<Place> = names.filter_map(find).collect();
+        let id = |place: &Place| self.targets.get(*place).map(|watched| &watched.id);
+        let names = Arc::new(covered.iter().filter_map(id).collect());
+        let interest = Interest { names, ..Interest::default() };
         let lease = self.lease(resource, means, &interest, covered.len());
         for target in covered {
-            if let Some(watched) = self.targets.get_mut(&target) {
-                watched.key = Some(lease.key);
-                watched.serial = lease.serial;
-                watched.doubt = None;
+            if let Some(watched) = self.targets.get_mut(target) {
+                watched.observe_by(Some(lease));
+            }
+            if self.targets.unsettled(target).is_some() {
+                self.targets.unsettle(target, Unsettled::believe);
             }
         }
     }
@@ -217,8 +214,8 @@ impl Task {
         if let Err(error) = result {
             tracing::debug!(%error, "discovery failed");
         }
-        let unserved: Vec<ObjectId> =
-            self.targets.iter().filter(|(_, w)| w.key.is_none()).map(|(target, _)| target.clone()).collect();
+        let unserved = self.targets.iter().filter(|(_, watched)| watched.key().is_none());
+        let unserved: Vec<Place> = unserved.map(|(target, _)| target).collect();
         let pause = self.probe.take().map_or(PROBE.0, |(_, pause)| (pause * 2).min(PROBE.1));
         if unserved.is_empty() {
             return;
@@ -234,10 +231,11 @@ impl Task {
     }
 
     /// Discovery has answered: what has no watch is of a kind that is not served.
-    fn confirm(&mut self, unserved: &[ObjectId]) {
-        for target in unserved {
-            let watched = self.targets.get_mut(target).filter(|watched| watched.key.is_none());
-            if watched.and_then(|watched| watched.doubt.take()).is_some() {
+    fn confirm(&mut self, unserved: &[Place]) {
+        for target in unserved.iter().copied() {
+            let still = self.targets.get(target).is_some_and(|watched| watched.key().is_none());
+            let doubted = still && self.targets.unsettled(target).is_some();
+            if doubted && self.targets.unsettle(target, Unsettled::believe) == Some(true) {
                 self.mark(target);
             }
         }

@@ -8,9 +8,10 @@ use crate::cluster::Scope;
 use crate::error::{ApiError, ErrorClass};
 use crate::id::ObjectId;
 use crate::watch::scope::{self, Means};
-use crate::watch::wanted::{self, Interest};
+use crate::watch::wanted::Interest;
 use crate::watch::{Gap, Presence};
 
+use super::targets::Unsettled;
 use super::{Key, KeyName, Lease, PROBE, RETRY_DENIED, Task, names_of, namespace_of};
 
 /// A denied look that is tried again, and the serial of the interest that covers its targets.
@@ -32,13 +33,11 @@ impl Task {
     pub(super) fn stopped(&mut self, id: u32, error: ApiError) {
         let Some(key) = self.keys.get(&id) else { return };
         let name = key.name.clone();
-        let targets: Vec<ObjectId> = self
-            .targets
-            .iter()
-            .filter(|(_, w)| w.key == Some(id))
-            .map(|(target, _)| target.clone())
-            .collect();
-        let shown = targets.is_empty() && self.targets.values().any(|w| w.looks_into(id) || w.listens_to(id));
+        let places = self.targets_of(id);
+        let targets: Vec<ObjectId> =
+            places.iter().filter_map(|place| Some(self.targets.get(*place)?.id.clone())).collect();
+        let uses = |of: &Unsettled| of.looks_into(id) || of.listens_to(id);
+        let shown = targets.is_empty() && self.targets.all_unsettled().any(|(_, of)| uses(of));
         if let Some(trial) = self.trials.remove(&id) {
             self.deny(trial.denied);
             // Somebody may have come to use it in the meantime.
@@ -59,14 +58,16 @@ impl Task {
             // One server of several may be behind the others: discovery has the last word. What was
             // absent stays so whichever it is.
             let error = Arc::new(error);
-            for target in &targets {
-                let watched = self.targets.get(target);
-                let absent =
-                    watched.is_some_and(|watched| matches!(self.presence(watched), Presence::Absent { .. }));
+            for target in places {
+                let Some(watched) = self.targets.get(target) else { continue };
+                let absent = matches!(self.presence(target, watched), Presence::Absent { .. });
                 if let Some(watched) = self.targets.get_mut(target) {
-                    watched.key = None;
-                    watched.doubt = (!absent).then(|| error.clone());
+                    watched.observe_by(None);
                 }
+                self.targets.unsettle(target, |of| {
+                    of.believe();
+                    of.doubt = (!absent).then(|| error.clone());
+                });
                 self.mark(target);
             }
             self.go_on(id);
@@ -179,7 +180,7 @@ impl Task {
                 self.restart(&denied.name);
                 continue;
             }
-            denied.targets.retain(|target| self.targets.contains_key(target));
+            denied.targets.retain(|target| self.targets.find_id(target).is_some());
             let resource = self.cluster.resource(&denied.name.kind, Some(&denied.name.version));
             let (Some(resource), false) = (resource, denied.targets.is_empty()) else { continue };
             // The key of the first refusal may still stand, closed to all.
@@ -188,12 +189,8 @@ impl Task {
             {
                 self.key_names.remove(&denied.name);
             }
-            let mut wanted = wanted::Names::new();
-            for target in &denied.targets {
-                let names = wanted.entry(target.namespace().into()).or_default();
-                names.insert(target.name().into());
-            }
-            let interest = Interest { names: Arc::new(wanted), ..Interest::default() };
+            let names = Arc::new(denied.targets.iter().collect());
+            let interest = Interest { names, ..Interest::default() };
             let Lease { key, serial } =
                 self.lease(&resource, denied.name.means.clone(), &interest, denied.targets.len());
             self.trials.insert(key, Trial { denied, serial });
@@ -211,19 +208,20 @@ impl Task {
         let width = name.means.width();
         for target in &targets {
             let narrower = |key: &Key| key.stopped.is_some() || key.name.means.width() < width;
-            let Some(watched) = self.targets.get_mut(target) else {
+            let place = self.targets.find_id(target);
+            let Some((place, watched)) = place.and_then(|place| Some((place, self.targets.get_mut(place)?)))
+            else {
                 self.release(id);
                 continue;
             };
-            if watched.key.and_then(|key| self.keys.get(&key)).is_some_and(|key| !narrower(key)) {
+            let before = watched.key();
+            if before.and_then(|key| self.keys.get(&key)).is_some_and(|key| !narrower(key)) {
                 self.release(id);
                 continue;
             }
-            watched.uid = None;
-            watched.serial = serial;
-            if let Some(narrow) = watched.key.replace(id) {
-                self.release(narrow);
-            }
+            watched.observe_by(Some(Lease { key: id, serial }));
+            self.targets.set_uid(place, None);
+            before.into_iter().for_each(|narrow| self.release(narrow));
         }
         self.denied.retain(|(_, denied)| {
             let done =

@@ -12,19 +12,23 @@
 //! | `children` | what targets generated: whose it is, and which watches show it |
 //! | `events` | what happened to them, told by Events |
 //! | `ladder` | what may not be watched, and trying it again |
-//! | `lives` | which targets an object is |
 //! | `notes` | what events say |
 //! | `deliver` | from changed objects to the subscribers they concern |
+//! | `targets` | what is kept of each target |
+//! | `bits` | sets of targets |
+//! | `shared` | one copy of what targets have alike |
 
+mod bits;
 mod changes;
 mod children;
 mod deliver;
 mod events;
 mod keys;
 mod ladder;
-mod lives;
 mod notes;
+mod shared;
 mod subscribers;
+mod targets;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -32,20 +36,23 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use kstatus::{Digest, Kind, Rulebook, Uid};
+use kstatus::{Kind, Rulebook, Uid};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use bits::Bits;
 use ladder::{Denied, Trial};
-use lives::Lives;
 use notes::Notes;
+use shared::Shared;
+use targets::{Look, Targets, Watched};
 
 use crate::cluster::{Cluster, Scope};
 use crate::error::ApiError;
 use crate::id::{GroupKind, ObjectId};
 use crate::watch::scope::{Means, Names, Width};
+use crate::watch::slab::Place;
 use crate::watch::store::Store;
 use crate::watch::stream::Batch;
 use crate::watch::wanted::{Interest, Owners};
@@ -129,52 +136,6 @@ struct Key {
     stopped: Option<Arc<ApiError>>,
 }
 
-#[derive(Debug)]
-struct Watched {
-    version: Option<Box<str>>,
-    width: Width,
-    /// It is looked for among the objects with these labels.
-    labels: Option<Arc<str>>,
-    /// The key that observes it; `None` while its kind is not served.
-    key: Option<u32>,
-    /// The serial of the key's interest from which on it covers this target.
-    serial: u64,
-    /// Its kind was answered with "not served", and discovery has not confirmed it yet; or it cannot be
-    /// read.
-    doubt: Option<Arc<ApiError>>,
-    uid: Option<Uid>,
-    marks: Option<Arc<Marks>>,
-    /// Its last state, once it is gone.
-    last: Option<Arc<Digest>>,
-    subscribers: Vec<u32>,
-    /// Who wants its children.
-    curious: HashSet<u32>,
-    child_keys: Vec<Lease>,
-    /// The next of the generated kinds whose watch is to be leased: owners before what they own.
-    next_child: Option<u8>,
-    /// The events about it and them, while somebody wants those.
-    events: Option<Box<Listening>>,
-}
-
-impl Watched {
-    /// True when this key shows what the target generated.
-    fn looks_into(&self, key: u32) -> bool {
-        self.child_keys.iter().any(|lease| lease.key == key)
-    }
-
-    /// True when this key shows the events about it.
-    fn listens_to(&self, key: u32) -> bool {
-        self.events.as_ref().and_then(|events| events.lease).is_some_and(|lease| lease.key == key)
-    }
-}
-
-/// Who wants the events about a target, and which key shows them; none where there are no events.
-#[derive(Debug, Default)]
-struct Listening {
-    who: Vec<u32>,
-    lease: Option<Lease>,
-}
-
 /// The use of a key.
 #[derive(Debug, Clone, Copy)]
 struct Lease {
@@ -185,13 +146,15 @@ struct Lease {
 
 #[derive(Debug)]
 struct Subscriber {
-    targets: HashSet<ObjectId>,
+    targets: Bits,
     width: Width,
     labels: Option<Arc<str>>,
-    dirty: Vec<ObjectId>,
-    is_dirty: HashSet<ObjectId>,
+    /// Those whose latest state it has not been told.
+    dirty: Bits,
     gaps: Vec<Gap>,
     sync: Sync,
+    /// A target of which nothing was known when it was last looked whether all are.
+    silent: Option<Place>,
     asking: Option<oneshot::Sender<Update>>,
 }
 
@@ -220,12 +183,9 @@ pub(super) struct Task {
     keys: HashMap<u32, Key>,
     key_names: HashMap<KeyName, u32>,
     next_id: u32,
-    /// Boxed, so that the table's empty places are small.
-    targets: HashMap<ObjectId, Box<Watched>>,
-    /// Which target an object is.
-    target_of: Lives,
-    /// Targets that are there and cannot be read, and the epoch of their key in which that was seen.
-    unreadable: HashMap<ObjectId, u32>,
+    targets: Targets,
+    looks: Shared<Look>,
+    marks: Shared<Marks>,
     subscribers: HashMap<u32, Subscriber>,
     store: Store,
     notes: Notes,
@@ -262,9 +222,9 @@ impl Task {
             keys: HashMap::new(),
             key_names: HashMap::new(),
             next_id: 0,
-            targets: HashMap::new(),
-            target_of: Lives::default(),
-            unreadable: HashMap::new(),
+            targets: Targets::default(),
+            looks: Shared::default(),
+            marks: Shared::default(),
             subscribers: HashMap::new(),
             store: Store::default(),
             notes: Notes::default(),
@@ -334,10 +294,18 @@ impl Task {
                     subscriber.asking = Some(reply);
                 }
             }
-            Request::Children { subscriber, target, wanted } => self.children(subscriber, &target, wanted),
-            Request::Events { subscriber, target, wanted } => self.events(subscriber, &target, wanted),
+            Request::Children { subscriber, target, wanted } => {
+                if let Some(target) = self.targets.find_id(&target) {
+                    self.children(subscriber, target, wanted);
+                }
+            }
+            Request::Events { subscriber, target, wanted } => {
+                if let Some(target) = self.targets.find_id(&target) {
+                    self.events(subscriber, target, wanted);
+                }
+            }
             Request::KindsChanged => {
-                if self.targets.values().any(|target| target.key.is_none()) {
+                if self.targets.iter().any(|(_, target)| target.key().is_none()) {
                     self.probe = Some((Instant::now(), PROBE.0));
                 }
             }
@@ -354,7 +322,7 @@ fn number(version: &str) -> Option<u64> {
     version.parse().ok()
 }
 
-fn names_of(targets: &[ObjectId]) -> Names {
+fn names_of<'a>(targets: impl IntoIterator<Item = &'a ObjectId>) -> Names {
     let mut names = Names::new();
     for target in targets {
         names.entry(target.namespace().into()).or_default().push(target.name().into());
