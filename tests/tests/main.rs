@@ -59,6 +59,7 @@ mod scopes;
 mod shop;
 mod sources;
 mod stop;
+mod streams;
 mod stress;
 
 use libtest_mimic::Arguments;
@@ -103,6 +104,7 @@ fn main() {
         interrupt::tests(),
         kapply_parity::tests(),
         connection::tests(),
+        streams::tests(),
         contact::tests(),
         input::tests(),
         output::tests(),

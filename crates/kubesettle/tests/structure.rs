@@ -157,6 +157,56 @@ fn only_one_module_of_the_library_knows_the_client_stack() {
     assert!(wrong.is_empty(), "outside of `cluster`:\n{}", wrong.join("\n"));
 }
 
+/// A clock that is set while something is watched moves nothing.
+#[test]
+fn watching_reads_no_clock_that_can_be_set() {
+    let root = workspace().join("crates/kubesettle/src");
+    let mut wrong = Vec::new();
+    for (path, text) in sources(&root) {
+        if !["watch", "status"].contains(&module_of(&path, &root).as_str()) {
+            continue;
+        }
+        for (number, line) in code(&text) {
+            if ["SystemTime::now", "std::time::Instant", "Timestamp::now"]
+                .iter()
+                .any(|word| line.contains(word))
+            {
+                wrong.push(format!("{}:{number}: {}", path.display(), line.trim()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "not monotonic:\n{}", wrong.join("\n"));
+}
+
+/// A document names a test by the end of its file's path, as `watching/faults.rs::name`.
+#[test]
+fn every_test_that_a_document_names_is_there() {
+    let folders = ["crates", "testing", "tests"].map(|folder| workspace().join(folder));
+    let files: Vec<(String, String)> = folders
+        .iter()
+        .flat_map(|folder| sources(folder))
+        .map(|(path, text)| (path.display().to_string(), text))
+        .collect();
+    let (mut named, mut wrong) = (0, Vec::new());
+    for entry in std::fs::read_dir(workspace().join("docs")).unwrap() {
+        let document = entry.unwrap().path();
+        if document.extension().is_none_or(|extension| extension != "md") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&document).unwrap();
+        for word in text.split([' ', '`', ',', '\n']).filter(|word| word.contains(".rs::")) {
+            let (file, name) = word.split_once("::").unwrap();
+            let (place, function) = (format!("/{file}"), format!("fn {name}("));
+            named += 1;
+            if !files.iter().any(|(path, text)| path.ends_with(&place) && text.contains(&function)) {
+                wrong.push(format!("{}: {word}", document.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "named and not there:\n{}", wrong.join("\n"));
+    assert!(named > 200, "{named} tests are named");
+}
+
 /// `unwrap`, `expect`, prints and `std::fs` are clippy's business; here stands that it is asked to.
 #[test]
 fn every_crate_takes_the_lints_of_the_workspace() {

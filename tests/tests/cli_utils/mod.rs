@@ -7,7 +7,6 @@ mod layers;
 mod lifecycle;
 mod outcomes;
 mod ownership;
-mod table;
 
 use e2e::manifests::stream;
 use e2e::{Lines, World};
@@ -24,7 +23,6 @@ pub(crate) fn tests() -> Vec<libtest_mimic::Trial> {
         keeping::tests(),
         ownership::tests(),
         invalid::tests(),
-        table::tests(),
     ];
     modules.into_iter().flatten().collect()
 }

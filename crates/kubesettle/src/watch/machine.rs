@@ -447,7 +447,7 @@ mod tests {
 
     #[test]
     fn a_silent_watch_and_one_that_went_back_are_read_anew_after_a_pause() {
-        for why in [Why::Silent, Why::WentBack] {
+        for why in [Why::Silent, Why::WentBack, Why::Undecodable("three in a row".into())] {
             let mut machine = watching("5");
             let (step, _) = machine.next(closed(why, 300, "8"), 0.0);
             assert!(matches!(step, Step::Pause(_)));

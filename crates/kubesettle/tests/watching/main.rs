@@ -14,6 +14,7 @@ mod rights;
 mod schedules;
 mod scopes;
 mod sharing;
+mod sockets;
 mod stop;
 mod targets;
 mod view;
