@@ -11,7 +11,8 @@
 //! * **Freshness floor.** After [`Watcher::floor`] no state older than that write gives a verdict, unless
 //!   the server's data went back since: then what it has counts ([`Watcher::went_back`]).
 //! * **Change only.** A target is announced when its status, reason, message, causes or progress
-//!   changed, and once more when time alone changed them.
+//!   changed, and once more when time alone changed them; also when another object has taken its name,
+//!   be its verdict the same, unless targets are only looked at ([`Judgement::at_once`]).
 //! * **Children only when they explain something.** What a target generated is watched only after
 //!   the target stood still, unsettled, for [`STANDSTILL`], and only once its controller has generated
 //!   something. While other targets settle one after the other, a target that waits for its turn is
@@ -30,7 +31,7 @@ mod wants;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-use kstatus::{Facts, History, Policy, Rulebook, Status, Timestamp, Verdict};
+use kstatus::{Facts, History, Policy, Rulebook, Status, Timestamp, Uid, Verdict};
 use tokio::time::Instant;
 
 use crate::id::ObjectId;
@@ -81,6 +82,8 @@ struct Tracked {
     rewinds: Option<u32>,
     /// It went back since the target was last written or first judged.
     went_back: bool,
+    /// The life of it that was judged last.
+    life: Option<Uid>,
     history: History,
     verdict: Option<Verdict>,
     /// When its own object last changed.
@@ -159,6 +162,7 @@ impl Watcher {
                 reached: true,
                 rewinds: None,
                 went_back: false,
+                life: None,
                 history: History::default(),
                 verdict: None,
                 moved: now,
@@ -403,11 +407,12 @@ impl Watcher {
             self.subscription.events(id, wanted).await?;
         }
         let Some(tracked) = self.targets.get_mut(target) else { return Ok(false) };
-        let changed = verdict.is_some() && !same(tracked.verdict.as_ref(), verdict.as_ref());
-        if verdict.is_some() {
-            tracked.verdict = verdict;
+        if verdict.is_none() {
+            return Ok(false);
         }
-        Ok(changed)
+        let changed = !same(tracked.verdict.as_ref(), verdict.as_ref());
+        tracked.verdict = verdict;
+        Ok(tracked.begins_another_life() && !self.at_once || changed)
     }
 
     fn schedule(&mut self, target: usize, at: Option<Instant>) {
@@ -422,6 +427,13 @@ impl Watcher {
 }
 
 impl Tracked {
+    /// True when another object than the one that was judged last has the name.
+    fn begins_another_life(&mut self) -> bool {
+        let Presence::Present(digest) = &self.state.presence else { return false };
+        let life = digest.uid();
+        std::mem::replace(&mut self.life, life).is_some_and(|before| Some(before) != life)
+    }
+
     /// True when the state is at or after the floor, or the floor lost its meaning. Once that was so, what tells no version counts
     /// too: that the kind is served no more, because its CRD went, or that a GET found nothing.
     fn catch_up(&mut self) -> bool {

@@ -153,6 +153,30 @@ async fn who_takes_a_name_while_its_kind_is_out_of_touch_is_spared_after_an_outa
     assert!(scene.sandbox.get("configmaps", "default", SET).is_none());
 }
 
+/// Both happen between two looks, and what is there is as current as what was.
+#[tokio::test(start_paused = true)]
+async fn who_takes_a_name_right_after_its_deletion_does_not_keep_the_run_waiting() {
+    let scene = Scene::new();
+    scene.apply(&config_maps(&[("a", "1"), ("b", "1")])).await;
+    let mut run = scene.start(Operation::Destroy, "", Scene::tracked()).await.unwrap();
+    let mut events = Vec::new();
+    while let Some(event) = run.next().await {
+        match &event.body {
+            Body::Started { id, .. } if id.name() == "a" => {
+                scene.sandbox.inject(When::verb("watch").resource("configmaps").first(2), Fault::Refuse);
+                scene.sandbox.end_watches("configmaps", WatchEnd::Reset);
+            }
+            Body::Finished { id, .. } if id.name() == "a" => foreign(&scene.sandbox, "a"),
+            _ => {}
+        }
+        events.push(event);
+    }
+    let told = Told { events };
+    assert_eq!(told.class(), Some(ExitClass::Ok), "{}", told.message());
+    assert_eq!(told.conclusions().get("a"), Some(&Conclusion::Settled));
+    assert_eq!(scene.sandbox.get("configmaps", "default", "a").unwrap()["data"]["key"], "theirs");
+}
+
 #[tokio::test(start_paused = true)]
 async fn contact_that_is_lost_at_the_start_is_waited_for() {
     for fault in [Fault::Refuse, Fault::status(503, "ServiceUnavailable", "not yet ready")] {
@@ -214,17 +238,38 @@ async fn objects_whose_definition_went_are_gone_with_it_for_the_next_run_too() {
     assert!(scene.sandbox.get("configmaps", "default", SET).is_none(), "nothing is left on record");
 }
 
+/// The lock of the set, with this last sign of life.
+fn held_by_somebody(sandbox: &Sandbox, alive: &str) {
+    sandbox.create(json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+        "metadata": {"name": "kubesettle-shop", "namespace": "default",
+            "labels": {"app.kubernetes.io/managed-by": "kubesettle"}},
+        "spec": {"holderIdentity": "somebody else", "leaseDurationSeconds": 30, "leaseTransitions": 0,
+            "acquireTime": alive, "renewTime": alive}}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn trouble_before_the_wait_for_a_lock_leaves_its_own_time_to_trouble_behind_it() {
+    let epoch = UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    let scene = Scene { sandbox: Sandbox::builder().epoch(epoch).build() };
+    held_by_somebody(&scene.sandbox, "2001-09-09T01:46:40.000000Z");
+    let unavailable = || Fault::status(502, "", "bad gateway");
+    scene.sandbox.inject(When::verb("get").resource("leases").first(1), unavailable());
+    scene.sandbox.inject(When::verb("update").resource("leases").first(2), unavailable());
+    let told = scene.apply(&config_maps(&[("a", "1")])).await;
+    assert_eq!(told.class(), Some(ExitClass::Ok), "{}", told.message());
+    let warnings = told.events.iter().filter(
+        |event| matches!(&event.body, Body::Warning { message, .. } if message.starts_with("took over")),
+    );
+    assert_eq!(warnings.count(), 1, "said once, however often it is tried");
+}
+
 /// Our clock is years ahead of the server's, and of that of the run that has the lock.
 #[tokio::test(start_paused = true)]
 async fn a_lock_is_not_taken_over_because_our_clock_is_wrong() {
     let epoch = UNIX_EPOCH + Duration::from_secs(1_000_000_000);
     let scene = Scene { sandbox: Sandbox::builder().epoch(epoch).build() };
     let alive = "2001-09-09T01:46:40.000000Z";
-    scene.sandbox.create(json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
-        "metadata": {"name": "kubesettle-shop", "namespace": "default",
-            "labels": {"app.kubernetes.io/managed-by": "kubesettle"}},
-        "spec": {"holderIdentity": "somebody else", "leaseDurationSeconds": 30, "leaseTransitions": 0,
-            "acquireTime": alive, "renewTime": alive}}));
+    held_by_somebody(&scene.sandbox, alive);
     let mut options = Scene::tracked();
     options.set.as_mut().unwrap().lock_timeout = Duration::from_secs(5);
     let told = scene.run(Operation::Apply, &config_maps(&[("a", "1")]), options).await;

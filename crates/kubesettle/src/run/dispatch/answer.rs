@@ -10,7 +10,7 @@ use crate::error::{ApiError, ErrorClass};
 use crate::event::{Action, Body, Conclusion, Outcome, WarningSource};
 use crate::inventory::{Fate, Strategy};
 use crate::plan::Decision;
-use crate::run::retry::{self, Budgets, Context};
+use crate::run::retry::{self, Budgets, Context, Failing};
 use crate::run::schedule::Milestone;
 use crate::status::Floor;
 use crate::watch::{Closed, Presence};
@@ -30,6 +30,7 @@ impl Dispatcher {
             | Answer::Cleared(Ok(_))
             | Answer::Released(Ok(())) => {
                 self.pace.leave(false);
+                self.nodes[node].failing = Failing::default();
             }
         }
         if let Answer::Applied(Err(error)) | Answer::Deleted(Err(error)) | Answer::Released(Err(error)) =

@@ -80,7 +80,8 @@ impl Lock {
         }
         let name = lease_name(&location);
         let until = Instant::now() + options.lock_timeout;
-        let (mut seen, mut since, mut told) = (None, Instant::now(), false);
+        let (mut seen, mut since) = (None, Instant::now());
+        let (mut waiting_told, mut taking_told) = (false, false);
         let mut trouble: Option<ApiError> = None;
         let mut patience = Patience::new(budget);
         loop {
@@ -108,7 +109,7 @@ impl Lock {
             let (how, body) = match decision {
                 Decision::Create(body) => (PlainWrite::Create, body),
                 Decision::Take { body, expired } => {
-                    if let Some(held) = expired {
+                    if let Some(held) = expired.filter(|_| !std::mem::replace(&mut taking_told, true)) {
                         let text = format!("took over the lock of the set from a run that is gone: {held}");
                         emit.warn(WarningSource::Run, &text).await;
                     }
@@ -123,7 +124,9 @@ impl Lock {
                     return Err(Stop { class: ExitClass::Refused, message });
                 }
                 Decision::Wait(held) => {
-                    if !std::mem::replace(&mut told, true) {
+                    // Contact is good: what comes later is trouble of its own.
+                    patience = Patience::new(budget);
+                    if !std::mem::replace(&mut waiting_told, true) {
                         let text = format!("waiting for another run of the set: {held}");
                         emit.warn(WarningSource::Run, &text).await;
                     }
