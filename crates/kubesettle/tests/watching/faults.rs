@@ -261,3 +261,36 @@ async fn f34_a_backup_that_is_put_back_is_told_as_it_is() {
         assert!(requests <= 8, "{further:?}: {requests} requests");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn credentials_that_are_rejected_for_good_are_a_gap_that_is_said_once() {
+    let sandbox = Sandbox::builder().build();
+    let outage = sandbox
+        .inject(When::any().resource("configmaps"), Fault::status(401, "Unauthorized", "Unauthorized"));
+    sandbox.create(config_map_object("default", "a"));
+    let hub = Hub::new(&cluster(&sandbox).await);
+    let a = config_map("default", "a");
+    let mut view = watch(&hub, &[a.clone(), config_map("default", "b")]).await;
+    view.synced().await;
+    let Presence::Unknown(error) = view.presence(&a) else { panic!("{:?}", view.states) };
+    assert!(error.message.contains("Unauthorized"), "{error}");
+    view.pass(Duration::from_secs(600)).await;
+    assert_eq!(view.gaps.len(), 1, "{:?}", view.gaps);
+    let asked = count(&sandbox, "watch", "configmaps");
+    assert!(asked <= 45, "{asked} times in ten minutes");
+    sandbox.heal(outage);
+    view.until("they are taken again", |view| view.is_present(&a)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_streaming_list_that_was_refused_is_not_tried_again_for_another_scope_of_the_kind() {
+    let sandbox = Sandbox::builder().no_streaming_lists().build();
+    let hub = Hub::new(&cluster(&sandbox).await);
+    for namespace in ["default", "other", "third"] {
+        let mut view = watch(&hub, &[config_map(namespace, "a"), config_map(namespace, "b")]).await;
+        view.synced().await;
+    }
+    let requests = sandbox.requests();
+    let tried = requests.iter().filter(|request| request.query.contains("sendInitialEvents"));
+    assert_eq!(tried.count(), 1);
+}
