@@ -11,6 +11,7 @@ tests![
     f34_a_backup_that_has_overtaken_what_was_known_is_told_as_it_is,
     f34_a_server_that_begins_anew_is_told_as_it_is,
     f34_a_run_does_not_say_of_a_backup_what_was_true_before,
+    f34_a_run_in_mid_apply_says_of_each_object_what_the_backup_has,
 ];
 
 const GROUP: &str = "restored.example.com";
@@ -277,6 +278,41 @@ fn f34_a_run_does_not_say_of_a_backup_what_was_true_before() {
     }
     assert_eq!(lines.status("ConfigMap/new"), "NotFound");
     assert_eq!(lines.summary("Total")["successful"], 0, "{lines:#}");
+}
+
+fn f34_a_run_in_mid_apply_says_of_each_object_what_the_backup_has() {
+    let place = Place::new();
+    let mut set: Vec<Value> = (0..10).map(|number| config_map(&format!("object-{number}"))).collect();
+    let apply =
+        |set: &[Value]| settle(&place.plane, &["apply", "--set=shop", "-o", "json"]).input(stream(set));
+    Lines::of(apply(&set).run()).all_settled();
+    let backup = place.plane.back_up();
+    set.extend((10..300).map(|number| config_map(&format!("object-{number}"))));
+    let running = apply(&set).start();
+    running.wait_for_output("\"operation\":\"created\"", SOON);
+    place.plane.restore(Some(&backup), || running.wait_for_output("\"retry\"", SOON));
+    let lines = Lines::of(running.finish(LIMIT));
+    assert_ne!(lines.done.code, Some(0), "{lines:#}");
+    let live = get(&place.plane, "/api/v1/namespaces/default/configmaps");
+    let live = live["items"].as_array().unwrap();
+    let names = || live.iter().map(|object| object["metadata"]["name"].as_str().unwrap());
+    for number in 0..300 {
+        let name = format!("object-{number}");
+        let there = names().any(|live| live == name);
+        let conclusion = lines.conclusion(&format!("ConfigMap/{name}"));
+        assert_eq!(conclusion == "Settled", there, "{name} {conclusion}: {lines:#}");
+    }
+    // Whatever carries the mark of the set is on record.
+    let record = &live.iter().find(|object| object["metadata"]["name"] == "shop").unwrap()["data"];
+    let marked =
+        |object: &&Value| object["metadata"]["annotations"]["config.k8s.io/owning-inventory"].is_string();
+    for object in live.iter().filter(marked) {
+        let name = object["metadata"]["name"].as_str().unwrap();
+        let recorded = record.as_object().unwrap().keys().any(|key| key.split('_').nth(1) == Some(name));
+        assert!(recorded, "{name} is not on record: {record}");
+    }
+    // Once more, and all is well.
+    Lines::of(apply(&set).run()).all_settled();
 }
 
 /// Of nobody, and never twice the same.

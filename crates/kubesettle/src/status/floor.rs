@@ -16,6 +16,16 @@ pub struct Floor {
 }
 
 impl Floor {
+    /// True when this state is said to be from after the write.
+    pub(crate) fn is_behind(&self, presence: &Presence) -> bool {
+        let seen = match presence {
+            Presence::Absent { as_of, .. } => *as_of,
+            Presence::Present(digest) => digest.resource_version().parse().ok(),
+            _ => None,
+        };
+        seen.zip(self.version).is_some_and(|(seen, written)| seen > written)
+    }
+
     /// True when this state is at or after the write.
     ///
     /// Versions decide where both are numbers, as servers promise since 1.35 and have always done.

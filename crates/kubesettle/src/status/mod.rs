@@ -116,6 +116,8 @@ pub struct Watcher {
     children: bool,
     /// Every target is judged as it is, whatever was done to it.
     at_once: bool,
+    /// The server's data went back at some time.
+    rewound: bool,
     /// When a target last settled.
     settled: Instant,
 }
@@ -188,6 +190,7 @@ impl Watcher {
             settled: now,
             children: !judgement.without_children,
             at_once: judgement.at_once,
+            rewound: false,
         })
     }
 
@@ -276,6 +279,11 @@ impl Watcher {
         self.targets.get(target).is_some_and(|tracked| tracked.went_back)
     }
 
+    /// True when the server's data went back at some time while it was watched.
+    pub fn rewound(&self) -> bool {
+        self.rewound
+    }
+
     /// The marks of a target's live object.
     pub fn marks(&self, target: usize) -> Option<&Marks> {
         self.targets.get(target)?.state.marks.as_deref()
@@ -343,6 +351,7 @@ impl Watcher {
         tracked.sought = sought.then(|| tracked.sought.unwrap_or_else(Instant::now));
         let went_back = tracked.rewinds.replace(state.rewinds).is_some_and(|before| before < state.rewinds);
         tracked.went_back |= went_back;
+        self.rewound |= went_back;
         tracked.state = state;
         // While nothing is judged, this is the news.
         let found = found && !tracked.judged;
@@ -438,7 +447,9 @@ impl Tracked {
     /// too: that the kind is served no more, because its CRD went, or that a GET found nothing.
     fn catch_up(&mut self) -> bool {
         let Some(floor) = &self.floor else { return true };
-        if floor.reached_by(&self.state.presence) {
+        // What was known before contact was lost may be of a time that the server's data has left since.
+        let doubtful = self.state.gap.is_some() && !self.reached && floor.is_behind(&self.state.presence);
+        if floor.reached_by(&self.state.presence) && !doubtful {
             self.reached = true;
             return true;
         }

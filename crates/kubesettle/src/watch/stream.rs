@@ -45,6 +45,8 @@ const POLL: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(
 pub(super) enum Change {
     /// The whole state follows; what is not in it is gone.
     Begin,
+    /// The list that is under way is from before what was told already: the server's data went back.
+    Rewound,
     /// The object is there, in this state.
     Upsert(Arc<Digest>),
     /// The marks of the object that the next change is about, when it has any.
@@ -262,8 +264,7 @@ impl Runner {
         }
         let (next, version) = (page.next.map(String::from), page.version.into_owned());
         if next.is_none() {
-            self.version = Some(version.as_str().into());
-            self.changes.push(Change::Version(version.as_str().into()));
+            self.told_up_to(&version, true);
             drop(body);
             self.synced().await?;
             self.out_of_touch = false;
@@ -371,8 +372,7 @@ impl Runner {
                 }
                 Ok(Line::Bookmark { version, initial_end }) => {
                     self.undecodable = 0;
-                    self.version = Some((*version).into());
-                    self.changes.push(Change::Version((*version).into()));
+                    self.told_up_to(&version, initial_end && !synced);
                     if initial_end && !synced {
                         synced = true;
                         self.out_of_touch = false;
@@ -399,6 +399,15 @@ impl Runner {
         self.flush().await?;
         let version = self.version.as_deref().map(String::from);
         Ok(Followed::Closed(Closed { why, synced, version, lived: opened.elapsed() }))
+    }
+
+    /// `listed`: by the end of a list.
+    fn told_up_to(&mut self, version: &str, listed: bool) {
+        if listed && self.version.as_deref().is_some_and(|before| older(version, before)) {
+            self.changes.push(Change::Rewound);
+        }
+        self.version = Some(version.into());
+        self.changes.push(Change::Version(version.into()));
     }
 
     /// Takes an event of a stream.

@@ -365,3 +365,72 @@ async fn f34_what_a_backup_undid_is_no_success() {
     assert_eq!(scene.sandbox.get("configmaps", "default", "changed").unwrap()["data"]["key"], "2");
     assert!(scene.sandbox.get("configmaps", "default", "gone").is_none());
 }
+
+/// The lock and the record go back too: they are taken again, and what is there is on record.
+#[tokio::test(start_paused = true)]
+async fn f34_a_run_keeps_its_lock_and_its_record_over_a_backup() {
+    let stuck = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: default}\nspec:\n  nodeSelector: {nobody: has}\n  containers: [{name: c, image: i}]\n";
+    for recorded in [true, false] {
+        let scene = Scene::new();
+        let set = config_maps(&[("a", "1")]) + stuck;
+        let mut options = Scene::tracked();
+        options.timeout = Some(Duration::from_secs(20));
+        scene.run(Operation::Apply, &set, options.clone()).await;
+        if !recorded {
+            scene.sandbox.delete("configmaps", "default", SET);
+        }
+        let backup = scene.sandbox.back_up();
+        options.timeout = Some(Duration::from_secs(60));
+        let mut run = scene.start(Operation::Apply, &set, options).await.unwrap();
+        let (mut events, mut restored) = (Vec::new(), false);
+        while let Some(event) = run.next().await {
+            let waits = matches!(&event.body, Body::Verdict { id, .. } if id.name() == "p");
+            if waits && !std::mem::replace(&mut restored, true) {
+                scene.sandbox.restore(&backup);
+            }
+            events.push(event);
+        }
+        let told = Told { events };
+        assert_ne!(told.class(), Some(ExitClass::Refused), "{recorded}: {}", told.message());
+        assert!(!told.message().contains("another run"), "{recorded}: {}", told.message());
+        scene.assert_nothing_lost(&format!("{recorded}: {}", told.message()));
+        assert!(scene.recorded().contains("a"), "{recorded}: {:?}", scene.recorded());
+    }
+}
+
+/// What is known from before the backup is not taken for the state after a write of ours.
+#[tokio::test(start_paused = true)]
+async fn f34_a_write_after_a_backup_is_judged_by_what_comes_after_it() {
+    let scene = Scene::new();
+    let backup = scene.sandbox.back_up();
+    for n in 0..50 {
+        foreign(&scene.sandbox, &format!("foreign-{n}"));
+    }
+    let mut options = Scene::options();
+    options.retry_budget = Duration::from_secs(30);
+    scene.sandbox.inject(When::verb("patch").name("late").first(4), Fault::Refuse);
+    let text = config_maps(&[("early", "1"), ("late", "1")]);
+    let mut run = scene.start(Operation::Apply, &text, options).await.unwrap();
+    let (mut events, mut outage) = (Vec::new(), Vec::new());
+    while let Some(event) = run.next().await {
+        match &event.body {
+            Body::Concluded { id, .. } if id.name() == "early" && outage.is_empty() => {
+                for verb in ["watch", "list"] {
+                    let when = When::verb(verb).resource("configmaps");
+                    outage.push(scene.sandbox.inject(when, Fault::Refuse));
+                }
+                scene.sandbox.restore(&backup);
+            }
+            Body::Finished { id, .. } if id.name() == "late" => {
+                tokio::time::sleep(Duration::from_secs(5)).await;
+                outage.iter().for_each(|fault| scene.sandbox.heal(*fault));
+            }
+            _ => {}
+        }
+        events.push(event);
+    }
+    let told = Told { events };
+    let conclusions = told.conclusions();
+    assert_eq!(conclusions["late"], Conclusion::Settled, "{:?}", told.events);
+    assert_eq!(conclusions["early"], Conclusion::Failed, "{:?}", told.events);
+}

@@ -24,6 +24,7 @@ impl Dispatcher {
             | Answer::Cleared(Err(error))
             | Answer::Released(Err(error)) => {
                 self.pace.leave(error.class == ErrorClass::Throttled);
+                self.out_of_touch |= error.class.passes() && error.class != ErrorClass::Throttled;
             }
             Answer::Applied(Ok(_))
             | Answer::Deleted(Ok(_))

@@ -95,6 +95,8 @@ pub(super) struct Dispatcher {
     /// When contact that is sought for the one object worth waiting for has been sought long enough.
     hope_ends: Option<Instant>,
     stopping: Option<Stopping>,
+    /// Some request got no answer.
+    out_of_touch: bool,
     own_namespaces: HashSet<Box<str>>,
     told: HashSet<Box<str>>,
     outcomes: Outcomes,
@@ -144,6 +146,8 @@ pub(super) struct Remains {
     pub outcomes: Outcomes,
     pub lock: Option<Lock>,
     pub stopping: Option<Stopping>,
+    /// Contact was lost meanwhile: the server's data may have gone back, and the record with it.
+    pub out_of_touch: bool,
     /// Every object reached what was wanted of it, or was left out for good.
     pub complete: bool,
 }
@@ -223,6 +227,7 @@ impl Dispatcher {
             deadline,
             hope_ends: None,
             stopping: None,
+            out_of_touch: false,
             own_namespaces,
             told: HashSet::new(),
             outcomes,
@@ -240,8 +245,10 @@ impl Dispatcher {
         self.judge_external().await?;
         self.drive(cancel).await?;
         let complete = self.conclude_all().await;
+        let rewound = self.watcher.rewound() || self.lock.as_ref().is_some_and(Lock::rewound);
+        let out_of_touch = rewound || self.out_of_touch;
         let Self { emit, outcomes, lock, stopping, .. } = self;
-        Ok(Remains { emit, outcomes, lock, stopping, complete })
+        Ok(Remains { emit, outcomes, lock, stopping, out_of_touch, complete })
     }
 
     async fn drive(&mut self, cancel: CancellationToken) -> Result<(), Closed> {
@@ -270,7 +277,10 @@ impl Dispatcher {
                 Some((node, said)) = self.examinations.next() => self.examined(node, said).await,
                 signal = self.watcher.next() => match signal? {
                     Signal::Synced | Signal::Explained => {}
-                    Signal::Gap(gap) => self.emit.gap(gap).await,
+                    Signal::Gap(gap) => {
+                        self.out_of_touch = true;
+                        self.emit.gap(gap).await;
+                    }
                     Signal::Verdicts(changed) => {
                         for target in changed {
                             self.verdict(target).await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{Patience, SetOptions, Stop};
+use super::{Patience, SetOptions, Stop, is_older};
 use crate::cluster::{Cluster, Content, DeleteParams, PlainWrite, Resource};
 use crate::error::{ApiError, ErrorClass, ExitClass};
 use crate::event::WarningSource;
@@ -27,6 +27,10 @@ pub(in crate::run) struct Lock {
     location: Location,
     name: String,
     me: Holder,
+    /// The resourceVersion of our last write.
+    version: Box<str>,
+    /// It was found as it was before that, or not at all: the server's data may have gone back.
+    rewound: bool,
     /// When it is to be renewed.
     due: Instant,
 }
@@ -43,8 +47,12 @@ pub(in crate::run) enum Locked {
 /// What came of a renewal.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::run) enum Renewed {
-    /// It is ours for another while.
-    Ours,
+    /// It is ours for another while, written in this version.
+    Ours(Box<str>),
+    /// The same, after it was found as it was before.
+    Retaken(Box<str>),
+    /// It is not there.
+    Gone,
     /// Nobody can tell: trouble of the connection is no loss yet.
     Unclear,
     /// Who has it now.
@@ -135,7 +143,7 @@ impl Lock {
                 }
             };
             match cluster.write(how, &resource, location.namespace(), &name, body, "kubesettle").await {
-                Ok(_) => {
+                Ok(lease) => {
                     let (cluster, me) = (cluster.clone(), options.holder.clone());
                     return Ok(Locked::Ours(Self {
                         cluster,
@@ -143,6 +151,8 @@ impl Lock {
                         location,
                         name,
                         me,
+                        version: version(&lease),
+                        rewound: false,
                         due: Instant::now() + RENEW_EVERY,
                     }));
                 }
@@ -171,23 +181,49 @@ impl Lock {
         async move {
             match lock.look().await {
                 Ok(Some(lease)) => match lease.renew(&lock.me, lock.cluster.time()) {
-                    Renewal::Renew(body) => match lock.write(body).await {
-                        Ok(_) => Renewed::Ours,
-                        Err(_) => Renewed::Unclear,
-                    },
+                    Renewal::Renew(body) => lock.claim(body).await,
+                    // Nobody took it: the server's data went back to before it was ours.
+                    Renewal::Lost(_) if is_older(lease.resource_version(), &lock.version) => {
+                        let (now, seen) = (lock.cluster.time(), Duration::ZERO);
+                        match Lease::decide(Some(&lease), &lock.location, &lock.me, now, seen) {
+                            Decision::Take { body, .. } => match lock.claim(body).await {
+                                Renewed::Ours(version) => Renewed::Retaken(version),
+                                other => other,
+                            },
+                            _ => Renewed::Unclear,
+                        }
+                    }
                     Renewal::Lost(held) => {
                         let nobody = || String::from("the lock is gone");
                         Renewed::Lost(held.map_or_else(nobody, |held| held.to_string()))
                     }
                 },
-                Ok(None) | Err(_) => Renewed::Unclear,
+                Ok(None) => Renewed::Gone,
+                Err(_) => Renewed::Unclear,
             }
         }
     }
 
     /// A renewal has come to its end.
     pub(in crate::run) fn renewed(&mut self, renewed: &Renewed) {
-        self.due = Instant::now() + if *renewed == Renewed::Ours { RENEW_EVERY } else { LOOK };
+        self.due = Instant::now() + LOOK;
+        self.rewound |= matches!(renewed, Renewed::Retaken(_) | Renewed::Gone);
+        if let Renewed::Ours(version) | Renewed::Retaken(version) = renewed {
+            self.due = Instant::now() + RENEW_EVERY;
+            self.version.clone_from(version);
+        }
+    }
+
+    /// True when the server's data may have gone back while the lock was ours.
+    pub(in crate::run) fn rewound(&self) -> bool {
+        self.rewound
+    }
+
+    async fn claim(&self, body: bytes::Bytes) -> Renewed {
+        match self.write(body).await {
+            Ok(lease) => Renewed::Ours(version(&lease)),
+            Err(_) => Renewed::Unclear,
+        }
     }
 
     /// Gives the lock back; `for_good` when its set is no more. One that cannot be given back runs out.
@@ -228,6 +264,10 @@ impl Lock {
         let (namespace, name) = (self.location.namespace(), &self.name);
         self.cluster.write(PlainWrite::Replace, &self.resource, namespace, name, body, "kubesettle").await
     }
+}
+
+fn version(lease: &[u8]) -> Box<str> {
+    Lease::parse(lease).map(|lease| lease.resource_version().into()).unwrap_or_default()
 }
 
 async fn read(

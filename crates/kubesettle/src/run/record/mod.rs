@@ -203,10 +203,7 @@ impl Record {
                         break;
                     }
                     Err(error) if self.went_back(&write, &error).await => {
-                        self.inventory =
-                            inventory(&self.cluster, &self.options.wanted, self.budget, emit.as_deref_mut())
-                                .await?
-                                .1;
+                        self.read_again(emit.as_deref_mut()).await?;
                         // Whatever either of them knows of may be there.
                         let back = self.inventory.entries().clone();
                         entries = back.into_iter().chain(entries).collect();
@@ -236,6 +233,17 @@ impl Record {
             class: ExitClass::Failed,
             message: String::from("no free name for a part of the inventory"),
         })
+    }
+
+    /// The server's data went back, and with it the record: what it names now may be there again.
+    pub(super) async fn read_again(&mut self, emit: Option<&mut Emitter>) -> Result<(), Stop> {
+        if let Keeper::ConfigMaps(_) = &self.keeper {
+            let wanted = &self.options.wanted;
+            (_, self.inventory) = inventory(&self.cluster, wanted, self.budget, emit).await?;
+            let back = self.inventory.entries().clone();
+            self.old = back.into_iter().chain(std::mem::take(&mut self.old)).collect();
+        }
+        Ok(())
     }
 
     /// What would be left of the set after the run.
@@ -300,23 +308,24 @@ impl Record {
         Ok((answer.metadata.uid, answer.metadata.resource_version))
     }
 
-    /// What stands there is older than what this run wrote: a backup was put in its place.
+    /// What stands there is older than what this run wrote, or nothing does: a backup was put in its
+    /// place, or somebody took it away.
     async fn went_back(&self, write: &Write, error: &ApiError) -> bool {
         let Keeper::ConfigMaps(resource) = &self.keeper else { return false };
-        if error.class != ErrorClass::Replaced || write.kind() != WriteKind::Replace {
+        let met = matches!(error.class, ErrorClass::Replaced | ErrorClass::NotFound);
+        if !met || write.kind() != WriteKind::Replace {
             return false;
         }
         let (namespace, name) = (write.target().namespace(), write.target().name());
-        let found = self.cluster.get(resource, namespace, name, Content::MetadataOnly).await.ok().flatten();
-        let read = |json: &[u8]| serde_json::from_slice::<Answer>(json).ok().map(|answer| answer.metadata);
-        let (Some(ours), Some(theirs)) = (read(write.body()), found.as_deref().and_then(read)) else {
+        let Ok(found) = self.cluster.get(resource, namespace, name, Content::MetadataOnly).await else {
             return false;
         };
-        let number = |version: &str| version.parse::<u64>().ok();
-        ours.uid == theirs.uid
-            && number(&theirs.resource_version)
-                .zip(number(&ours.resource_version))
-                .is_some_and(|(theirs, ours)| theirs < ours)
+        let read = |json: &[u8]| serde_json::from_slice::<Answer>(json).ok().map(|answer| answer.metadata);
+        match (read(write.body()), found.as_deref().and_then(read)) {
+            (Some(ours), Some(theirs)) => is_older(&theirs.resource_version, &ours.resource_version),
+            (_, None) => found.is_none(),
+            (None, _) => false,
+        }
     }
 
     /// Uid and resourceVersion, if exactly that stands there which was to be written.
@@ -331,6 +340,12 @@ impl Record {
             (wanted == there).then_some((answer.metadata.uid, answer.metadata.resource_version))
         }))
     }
+}
+
+/// Compares resourceVersions, where both are numbers.
+fn is_older(one: &str, other: &str) -> bool {
+    let [one, other] = [one, other].map(|version| version.parse::<u64>().ok());
+    one.zip(other).is_some_and(|(one, other)| one < other)
 }
 
 /// The inventory as it stands in ConfigMaps.

@@ -33,7 +33,7 @@ use crate::run::rehearse::Rehearsal;
 use crate::status::Watcher;
 use crate::watch::{Closed, Hub, until};
 
-use recording::finish;
+use recording::{Last, finish};
 
 /// What a run is about.
 pub(super) struct Job {
@@ -169,7 +169,9 @@ impl Session {
             made,
             pins,
         });
-        let Remains { mut emit, mut outcomes, lock, stopping, complete } = dispatcher.run(cancel).await?;
+        let Remains { mut emit, mut outcomes, lock, stopping, out_of_touch, complete } =
+            dispatcher.run(cancel).await?;
+        let last = Last { operation, complete, out_of_touch };
         self.lock = lock;
         for (applied, other) in identical {
             if outcomes.fate(&applied) == Some(Fate::Applied) {
@@ -183,7 +185,7 @@ impl Session {
             end = (end.0.or(ExitClass::Unknown), Some(end.1.unwrap_or_else(text)));
         }
         if let Some(record) = self.record.as_mut().filter(|_| !lost)
-            && let Err(stop) = finish(record, &outcomes, operation, complete, &run, &mut emit).await
+            && let Err(stop) = finish(record, &outcomes, &last, &run, &mut emit).await
         {
             end = (end.0.or(stop.class), Some(stop.message));
         }

@@ -75,17 +75,28 @@ impl Session {
     }
 }
 
+/// What the last write of a record is about.
+pub(super) struct Last {
+    pub(super) operation: Operation,
+    /// Every object reached what was wanted of it.
+    pub(super) complete: bool,
+    /// The server's data may have gone back meanwhile, and the record with it.
+    pub(super) out_of_touch: bool,
+}
+
 /// What is left stands in the record after everything else; a destroyed set has none.
 pub(super) async fn finish(
     record: &mut Record,
     outcomes: &Outcomes,
-    operation: Operation,
-    complete: bool,
+    last: &Last,
     run: &str,
     emit: &mut Emitter,
 ) -> Result<(), Stop> {
+    if last.out_of_touch && record.inventory().exists() {
+        record.read_again(Some(emit)).await?;
+    }
     let entries = record.remainder(outcomes);
-    if operation != Operation::Destroy || !complete || !entries.is_empty() {
+    if last.operation != Operation::Destroy || !last.complete || !entries.is_empty() {
         return write(record, entries, run, emit).await;
     }
     if record.inventory().exists() {

@@ -28,6 +28,7 @@ impl Task {
                     key.listing = true;
                     key.rewound = false;
                 }
+                Change::Rewound => key.rewound = true,
                 Change::Marks(read) => marks = Some(self.marks.share(*read)),
                 Change::Upsert(digest) => {
                     let epoch = key.epoch;
@@ -62,11 +63,7 @@ impl Task {
                 }
                 Change::Note(event, note) => self.note(id, event, *note),
                 // A list tells anew how far the server is.
-                Change::Version(version) if key.listing => {
-                    let version = number(&version);
-                    key.rewound |= version.is_some() && version < key.version;
-                    key.version = version;
-                }
+                Change::Version(version) if key.listing => key.version = number(&version),
                 Change::Version(version) => key.version = key.version.max(number(&version)),
                 Change::Synced(serial) => self.synced(id, serial),
                 Change::Gap(error) => self.gap(id, error),
