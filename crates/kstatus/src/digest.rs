@@ -50,6 +50,7 @@ pub struct Digest {
     deleting: bool,
     ordered: bool,
     needs_children: bool,
+    undated: bool,
     /// What readers keep; thin, since few objects have any.
     kept: Option<Box<Box<[u8]>>>,
 }
@@ -154,6 +155,7 @@ fn read(book: &Rulebook, kind: Kind, [metadata, spec, status]: [Leaf<'_>; 3], js
     let steps = if unsettled { rules::steps_of(&view) } else { 0 };
     let revision = rules::revision_of(&view);
     let ordered = rules::replaces_in_order(&view);
+    let undated = rules::is_undated(book, &view, status);
     let deleting = own.status() == Status::Terminating;
     let (ready_when, holds) = annotations::read(annotations);
     drop(view);
@@ -185,6 +187,7 @@ fn read(book: &Rulebook, kind: Kind, [metadata, spec, status]: [Leaf<'_>; 3], js
         deleting,
         ordered,
         needs_children,
+        undated,
         kept,
     }
 }
@@ -271,6 +274,13 @@ impl Digest {
     /// [`Reader`](crate::Reader) looks at them.
     pub fn needs_children(&self) -> bool {
         self.needs_children
+    }
+
+    /// Whether there is a status that does not tell which generation it is about. After a change of the
+    /// object it may be that of before. Only custom kinds are undated: those of Kubernetes itself either
+    /// tell, or say nothing that a change makes untrue.
+    pub fn is_undated(&self) -> bool {
+        self.undated
     }
 
     /// What a [`Reader`](crate::Reader) kept of the object.

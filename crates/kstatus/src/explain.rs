@@ -36,7 +36,8 @@ pub(crate) fn explain(
     }
     let (young, grown): (Vec<_>, Vec<_>) = groups.iter().partition(|group| group.not_before.is_some());
     let causes: Vec<Cause> = grown.into_iter().map(Timed::cause).collect();
-    let told = young.first().map(|group| group.cause());
+    // A pod that starts is not ready for a while: that is no news.
+    let told = young.iter().find(|group| !is_unready(&group.found.finding)).map(|group| group.cause());
     let specific = causes.first().or(told.as_ref());
     let fatal = causes.iter().find(|cause| cause.fatal);
     match (fatal, specific) {
@@ -120,7 +121,7 @@ fn timed<'f, 'a>(
         Hold::Restarts(limit) => finding.restarts >= limit && !history.was_ready(found.object()),
     };
     let grace_ends = since.plus(millis(policy.unschedulable_grace));
-    let young = unschedulable && now < grace_ends && !fatal;
+    let young = (unschedulable || is_unready(finding)) && now < grace_ends && !fatal;
     Timed {
         found,
         since,
@@ -130,6 +131,12 @@ fn timed<'f, 'a>(
         autoscaler,
         count: 1,
     }
+}
+
+/// It was seen on the pod and not told by an event: nobody knows yet whether a probe fails or is about
+/// to succeed.
+fn is_unready(finding: &Finding) -> bool {
+    finding.code == CauseCode::ProbeFailed && finding.container().is_some()
 }
 
 /// A container that runs again after it crashed is in the same trouble as while it waits for that:

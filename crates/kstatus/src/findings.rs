@@ -104,8 +104,14 @@ impl<'a> Walk<'a> {
         if member.own_status() != Status::Current {
             let children = member.uid().and_then(|uid| self.by_owner.get(&uid)).into_iter().flatten();
             let made = children.filter_map(|child| child.created()).max();
-            let told = of_events(self.target, member, self.events, here.is_empty(), made);
-            here.extend(told.map(Cow::Owned));
+            let guess = |code| code == CauseCode::ProbeFailed;
+            let nothing = here.iter().all(|finding| guess(finding.code));
+            let told: Vec<Finding> = of_events(self.target, member, self.events, nothing, made).collect();
+            // The object's own word on the same is the better one: it goes when the trouble is over. What
+            // a probe says is told by its event alone.
+            here.retain(|own| !(guess(own.code) && told.iter().any(|event| guess(event.code))));
+            let own: Vec<CauseCode> = here.iter().map(|finding| finding.code).collect();
+            here.extend(told.into_iter().filter(|finding| !own.contains(&finding.code)).map(Cow::Owned));
         }
         for finding in here {
             let mut item = Found::new(self.chain.clone(), self.target, finding);

@@ -42,7 +42,7 @@ pub const DEFAULT_HOLDS: &[HoldRow] = &[
     row(CauseCode::FailedAttachVolume, "event", Hold::Never),
     row(CauseCode::ProvisioningFailed, "event", Hold::Never),
     row(CauseCode::FailedCreatePodSandBox, "event", Hold::Never),
-    row(CauseCode::ProbeFailed, "event while not ready", Hold::Never),
+    row(CauseCode::ProbeFailed, "event while not ready; not ready for long", Hold::Never),
     row(CauseCode::QuotaExceeded, "condition ReplicaFailure, event", Hold::Never),
     row(CauseCode::AdmissionDenied, "condition ReplicaFailure, event", Hold::Never),
     row(CauseCode::FailedCreate, "condition ReplicaFailure, event", Hold::Never),
@@ -68,7 +68,8 @@ pub struct Policy {
     pub promised_status_grace: u64,
     /// The same for a custom kind whose CRD could not be read. Milliseconds.
     pub unknown_status_grace: u64,
-    /// How long a pod may be unschedulable before that is a cause. Milliseconds.
+    /// How long a pod may be unschedulable, or run without being ready, before that is a cause.
+    /// Milliseconds.
     pub unschedulable_grace: u64,
     /// When a node autoscaler has said that it will not help an unschedulable pod.
     pub scale_up_refused: Hold,

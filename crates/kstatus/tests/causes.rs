@@ -423,6 +423,48 @@ fn a_claim_that_no_volume_fits_is_told_though_its_event_is_no_warning() {
 }
 
 #[test]
+fn what_an_object_says_itself_is_not_told_again_by_its_events() {
+    let mut set = replica_set("web-a", 2, "1");
+    set["status"]["conditions"] = json!([{"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate",
+        "message": "pods \"web-a-x\" is forbidden: exceeded quota: small"}]);
+    let mut scene = Scene::new(&deployment(0), &[set]);
+    let said = "(combined from similar events): Error creating: pods \"web-a-y\" is forbidden: exceeded quota: small";
+    scene.events = vec![event(Some(2), true, "FailedCreate", said)];
+    let verdict = scene.verdict();
+    let codes: Vec<_> = verdict.causes.iter().map(|cause| cause.code).collect();
+    assert_eq!(codes, [CauseCode::QuotaExceeded], "{}", verdict.message);
+}
+
+#[test]
+fn a_pod_that_is_not_ready_for_long_is_told_until_an_event_says_why() {
+    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": meta("web-a-1", 3, Some(2)),
+        "status": {"phase": "Running",
+            "conditions": [{"type": "Ready", "status": "False", "reason": "ContainersNotReady",
+                "lastTransitionTime": "2025-01-01T00:01:30Z"}],
+            "containerStatuses": [{"name": "app", "ready": false, "restartCount": 0,
+                "state": {"running": {"startedAt": "2025-01-01T00:01:30Z"}}}]}});
+    let mut scene = rollout_of(&[pod]);
+    let first = scene.verdict();
+    assert_eq!(first.causes, []);
+    assert!(!first.message.contains("ProbeFailed"), "{}", first.message);
+    assert_eq!(first.reassess_at, Some(Timestamp::from_seconds(START + 105)));
+    let later = scene.after(5);
+    assert_eq!((later.status, later.causes.len()), (Status::InProgress, 1));
+    let cause = &later.causes[0];
+    assert_eq!((cause.code, cause.container.as_deref()), (CauseCode::ProbeFailed, Some("app")));
+    assert_eq!(cause.since, Some(Timestamp::from_seconds(START + 90)));
+    scene.events = vec![event(Some(3), true, "Unhealthy", "Readiness probe failed: 503")];
+    let told = scene.verdict();
+    assert_eq!(told.causes.len(), 1);
+    assert!(
+        told.message.contains("ProbeFailed: pod web-a-1: Readiness probe failed: 503"),
+        "{}",
+        told.message
+    );
+    assert_eq!(scene.after(36_000).status, Status::InProgress);
+}
+
+#[test]
 fn a_cause_that_the_object_dates_is_as_old_as_it_says() {
     let at = "2025-01-01T00:00:07Z";
     let mut late = deployment(0);

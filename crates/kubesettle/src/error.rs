@@ -150,6 +150,9 @@ impl ApiError {
             ErrorClass::FieldConflict => {
                 "leave the field out of the manifest, or take it over with --force-conflicts"
             }
+            ErrorClass::Schema if self.message.contains("illegal base64 data") => {
+                "values of data and binaryData are base64; plain text goes under stringData of a Secret"
+            }
             ErrorClass::Schema => "check the field's name, place and type (kubectl explain)",
             ErrorClass::Immutable => {
                 "delete and create the object, or let it be done: --recreate KIND, or the annotation \

@@ -191,6 +191,17 @@ pub(super) fn init_progress(view: &View<'_>) -> Option<(usize, usize)> {
     (done < statuses.len()).then_some((done, statuses.len()))
 }
 
+/// The first main container that runs and is not ready.
+pub(super) fn running_unready(view: &View<'_>) -> Option<String> {
+    let mut first = None;
+    each(view, MAIN, |container| {
+        if container.running && !container.ready && first.is_none() {
+            first = Some(container.name.into_owned());
+        }
+    });
+    first
+}
+
 /// The containers that are not ready, each with its state.
 pub(super) fn unready_names(view: &View<'_>) -> Vec<String> {
     let mut names = Vec::new();

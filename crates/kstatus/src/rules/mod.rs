@@ -33,6 +33,7 @@ use std::sync::Arc;
 use crate::custom::CustomRule;
 use crate::kind::Kind;
 use crate::outcome::{Finding, Open, Own, Plain, Told};
+use crate::read::Leaf;
 use crate::reader::Reader;
 use crate::verdict::{Progress, Status};
 use crate::view::{Condition, View};
@@ -268,6 +269,13 @@ fn also(own: Own, finding: Finding) -> Own {
 
 fn family_of(view: &View<'_>) -> Option<&'static Family> {
     FAMILIES.iter().copied().find(|family| family.kinds.iter().any(|(group, kind)| view.kind.is(group, kind)))
+}
+
+/// Whether the status of a custom object names no generation, in whatever field.
+pub(crate) fn is_undated(book: &Rulebook, view: &View<'_>, status: Leaf<'_>) -> bool {
+    let known = || kinds::without_status(view.kind) || family_of(view).is_some();
+    let undated = |status: &str| status.len() > 2 && !status.contains("eneration");
+    status.raw().is_some_and(undated) && !known() && book.rule_for(view.kind).is_none()
 }
 
 /// The first row that tells something. A plain telling of a row is kept as the row itself.

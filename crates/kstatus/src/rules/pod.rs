@@ -190,12 +190,25 @@ fn not_ready(view: &View<'_>) -> Telling {
     Telling::new(clipped(&format!("Pod is running but is not Ready: {}", waiting.join(", "))))
 }
 
+/// A container that runs is ready unless a probe says otherwise.
+fn unready(view: &View<'_>) -> Option<Finding> {
+    let condition = view.conditions().denies("Ready")?;
+    let container = containers::running_unready(view)?;
+    let words = "it runs and is not ready: its startup or readiness probe does not succeed";
+    let mut finding = Finding::in_container(CauseCode::ProbeFailed, &container, words);
+    finding.since = condition.since();
+    Some(finding)
+}
+
 fn findings(view: &View<'_>) -> Vec<Finding> {
     // A pod that is ready, though being resized, is in no trouble that could fail it.
     if phase(view, "Running") && view.conditions().holds("Ready").is_some() {
         return Vec::new();
     }
     let mut findings = containers::findings(view);
+    if findings.is_empty() && phase(view, "Running") {
+        findings.extend(unready(view));
+    }
     if let Some(condition) = unscheduled(view, "Unschedulable") {
         let said = condition.message().unwrap_or("no node fits".into());
         let mut finding = Finding::new(CauseCode::Unschedulable, &said);

@@ -2,7 +2,7 @@
 
 use kstatus::{Cause, CauseCode};
 use kubesettle::error::ErrorClass;
-use kubesettle::event::ObjectSummary;
+use kubesettle::event::{Action, ObjectSummary};
 use kubesettle::id::ObjectId;
 
 use super::words::main_cause;
@@ -10,8 +10,8 @@ use super::words::main_cause;
 /// A command that shows more about what went wrong with the object, if there is a good one.
 pub(super) fn step(kubectl: &str, object: &ObjectSummary) -> Option<String> {
     let id = &object.id;
-    let arguments = if let Some((_, error)) = object.error() {
-        for_error(id, error.class)?
+    let arguments = if let Some((action, error)) = object.error() {
+        for_error(id, action, error.class)?
     } else {
         match object.verdict.as_ref().and_then(main_cause) {
             Some(cause) => for_cause(id, cause),
@@ -21,10 +21,11 @@ pub(super) fn step(kubectl: &str, object: &ObjectSummary) -> Option<String> {
     Some(format!("{kubectl} {arguments}"))
 }
 
-fn for_error(id: &ObjectId, class: ErrorClass) -> Option<String> {
+fn for_error(id: &ObjectId, action: Action, class: ErrorClass) -> Option<String> {
     let (kind, namespace) = (id.group_kind(), in_namespace(id));
+    let verb = if matches!(action, Action::Delete | Action::Prune) { "delete" } else { "patch" };
     Some(match class {
-        ErrorClass::Forbidden => format!("auth can-i patch {kind}{namespace}"),
+        ErrorClass::Forbidden => format!("auth can-i {verb} {kind}{namespace}"),
         ErrorClass::FieldConflict => format!("get {} -o yaml --show-managed-fields", named(id)),
         ErrorClass::QuotaExceeded => format!("describe resourcequota{namespace}"),
         ErrorClass::NotServed => format!("api-resources --api-group={}", quoted(id.group())),
@@ -83,6 +84,14 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_right_that_is_asked_about_is_the_one_that_was_missing() {
+        let id = ObjectId::new(kubesettle::id::GroupKind::new("apps", "Deployment"), "shop", "web");
+        let next = |action| for_error(&id, action, ErrorClass::Forbidden).unwrap_or_default();
+        assert_eq!(next(Action::Apply), "auth can-i patch deployment.apps -n shop");
+        assert_eq!(next(Action::Prune), "auth can-i delete deployment.apps -n shop");
+    }
 
     #[test]
     fn flags_are_quoted_where_a_shell_needs_it() {

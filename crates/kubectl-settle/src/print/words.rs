@@ -29,6 +29,9 @@ pub(crate) fn outcome(action: Action, outcome: &Outcome) -> Option<(Word, String
         Outcome::Configured => said("configured", Tone::Plain),
         Outcome::Unchanged => said("unchanged", Tone::Faint),
         Outcome::Applied => said("applied", Tone::Plain),
+        Outcome::Deleted if action == Action::Recreate => {
+            Some((Word("deleted", Tone::Plain), "to be created anew".to_owned()))
+        }
         Outcome::Deleted if action == Action::Prune => said("pruned", Tone::Plain),
         Outcome::Deleted => said("deleted", Tone::Plain),
         Outcome::AlreadyGone => said("already gone", Tone::Faint),

@@ -252,10 +252,18 @@ fn missing_fields(missing: &[&str], origin: &Origin<'_>) -> Problem {
     }
 }
 
+/// The names under which kustomize looks for its own file, which need not say what it is.
+const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+
 /// A folder often holds its kustomization beside the manifests that this makes use of.
 fn kustomization(body: &Value, origin: &Origin<'_>) -> Option<Problem> {
-    let api_version = body.get("apiVersion").and_then(Value::as_str)?;
-    api_version.starts_with("kustomize.config.k8s.io/").then(|| {
+    let file = origin.place.file();
+    let named = || KUSTOMIZATIONS.contains(&file.rsplit_once('/').map_or(file, |(_, name)| name));
+    let is_one = match body.get("apiVersion").and_then(Value::as_str) {
+        Some(api_version) => api_version.starts_with("kustomize.config.k8s.io/"),
+        None => body.get("kind").is_none() && named(),
+    };
+    is_one.then(|| {
         let problem = Problem::new(origin.place.clone(), "is a kustomization, not an object of a cluster");
         problem.hint("give its folder to -k, or leave the file out")
     })

@@ -80,12 +80,15 @@ impl Rehearsal<'_> {
         let first = lane.steps.start;
         let missing = self.missing_outside(&lane);
         let mut schedule = Schedule::new(lane.graph, lane.action, |_| 0);
+        let mut skipped = Vec::new();
         for at in lane.steps {
             if let Decision::Skip { skip, .. } | Decision::Release { skip, .. } = &steps[at].decision {
                 tell(steps, at, Outcome::Skipped(skip.clone()), told, emit).await;
-                let reason = "it was skipped";
-                skip_all(steps, first, schedule.fail(at - first), reason, told, emit).await;
+                skipped.push(at - first);
             }
+        }
+        for node in skipped {
+            skip_all(steps, first, schedule.fail(node), "it was skipped", told, emit).await;
         }
         for (node, id) in missing {
             if told[first + node].is_none() {

@@ -1,6 +1,6 @@
 //! The state a write of ours left behind; what is older tells nothing about it.
 
-use kstatus::Uid;
+use kstatus::{Digest, Uid};
 
 use crate::watch::Presence;
 
@@ -13,6 +13,8 @@ pub struct Floor {
     pub version: Option<u64>,
     /// Its generation after the write.
     pub generation: Option<i64>,
+    /// Its generation before the write, where that is known.
+    pub before: Option<i64>,
 }
 
 impl Floor {
@@ -24,6 +26,18 @@ impl Floor {
             _ => None,
         };
         seen.zip(self.version).is_some_and(|(seen, written)| seen > written)
+    }
+
+    /// True when the write changed what is asked for.
+    pub(crate) fn changed(&self) -> bool {
+        self.before.zip(self.generation).is_some_and(|(before, after)| before < after)
+    }
+
+    /// True when this is the very state that the write left behind: nobody has written since.
+    pub(crate) fn is(&self, digest: &Digest) -> bool {
+        self.version.is_some()
+            && digest.resource_version().parse::<u64>().ok() == self.version
+            && digest.uid() == Some(self.uid)
     }
 
     /// True when this state is at or after the write.
@@ -66,7 +80,7 @@ mod tests {
     }
 
     fn floor(version: Option<u64>) -> Floor {
-        Floor { uid: Uid::parse("a"), version, generation: Some(2) }
+        Floor { uid: Uid::parse("a"), version, generation: Some(2), before: None }
     }
 
     #[test]

@@ -1,11 +1,15 @@
 //! From what is known of a target to a verdict.
 
 use kstatus::{
-    Digest, EventNote, Facts, History, Policy, Rulebook, Status, Surroundings, Timestamp, Verdict,
+    Cause, CauseCode, Digest, EventNote, Facts, History, Policy, Rulebook, Status, Surroundings, Timestamp,
+    Verdict,
 };
 
 use super::Tracked;
 use crate::watch::Presence;
+
+/// The reason of a verdict on an object of which its existence is all that is asked for.
+const EXISTS: &str = "Exists";
 
 /// What verdicts are made by.
 pub(super) struct By<'a> {
@@ -35,12 +39,34 @@ impl By<'_> {
         let events: Vec<EventNote> = tracked.state.events.iter().flatten().filter(counts).cloned().collect();
         let around = self.around(&children, &events, now);
         let verdict = self.rules.assess(digest, &around, &mut tracked.history);
+        let verdict = self.renewed(tracked, digest, verdict, now);
         match &tracked.state.gap {
             Some(error) if verdict.status != Status::Current => {
                 Some(Verdict::unknown(format!("contact is lost: {error}")))
             }
             _ => Some(verdict),
         }
+    }
+
+    /// The verdict, unless it may be about what the object was before our change of it.
+    fn renewed(&self, tracked: &Tracked, digest: &Digest, verdict: Verdict, now: Timestamp) -> Verdict {
+        let (Some(floor), Some(written)) = (&tracked.floor, tracked.written) else { return verdict };
+        let ends = after(written, self.policy.unknown_status_grace);
+        if !floor.changed() || now >= ends {
+            return verdict;
+        }
+        let deadline = CauseCode::ProgressDeadlineExceeded;
+        let dated = |cause: &Cause| cause.fatal && cause.code == deadline && cause.since < Some(written);
+        let stale = match verdict.status {
+            Status::Current => digest.is_undated() && floor.is(digest) && verdict.reason.as_str() != EXISTS,
+            Status::Failed => digest.is_undated() && floor.is(digest) || verdict.causes.iter().any(dated),
+            _ => false,
+        };
+        if !stale {
+            return verdict;
+        }
+        let words = "the status is from before the change and has not been written anew yet";
+        Verdict { reassess_at: Some(ends), ..Verdict::new(Status::InProgress, "StatusNotRenewed", words) }
     }
 
     /// An object that is gone. A Job may be taken away as soon as it has finished: how it ended is read
@@ -66,6 +92,10 @@ impl By<'_> {
     ) -> Surroundings<'s> {
         Surroundings { children, events, facts: self.facts, now, policy: self.policy }
     }
+}
+
+fn after(moment: Timestamp, millis: u64) -> Timestamp {
+    Timestamp::from_millis(moment.as_millis().saturating_add(i64::try_from(millis).unwrap_or(i64::MAX)))
 }
 
 /// Equal in everything a person would see.

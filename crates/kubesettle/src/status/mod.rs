@@ -10,6 +10,9 @@
 //!
 //! * **Freshness floor.** After [`Watcher::floor`] no state older than that write gives a verdict, unless
 //!   the server's data went back since: then what it has counts ([`Watcher::went_back`]).
+//! * **A status from before a change is not believed** while it may be one: what names no generation
+//!   counts when somebody has written the object after us, or after a grace; a deadline that was
+//!   exceeded before our change likewise.
 //! * **Change only.** A target is announced when its status, reason, message, causes or progress
 //!   changed, and once more when time alone changed them; also when another object has taken its name,
 //!   be its verdict the same, unless targets are only looked at ([`Judgement::at_once`]).
@@ -76,6 +79,8 @@ struct Tracked {
     id: ObjectId,
     state: TargetState,
     floor: Option<Floor>,
+    /// When the write of the floor was answered.
+    written: Option<Timestamp>,
     /// A state at or after the floor has been seen, or too much time has passed to wait for one.
     reached: bool,
     /// How often the server's data had gone back when that was last told.
@@ -161,6 +166,7 @@ impl Watcher {
                     rewinds: 0,
                 },
                 floor: None,
+                written: None,
                 reached: true,
                 rewinds: None,
                 went_back: false,
@@ -314,9 +320,11 @@ impl Watcher {
     /// [`Closed`] when the runtime shuts down.
     pub async fn floor(&mut self, target: usize, floor: Floor) -> Result<bool, Closed> {
         if let Some(tracked) = self.targets.get_mut(target) {
+            let now = self.clock.now();
             tracked.floor = Some(floor);
+            tracked.written = Some(now);
             tracked.reached = false;
-            tracked.events_from = Some(Timestamp::from_millis(self.clock.now().as_millis() - SKEW));
+            tracked.events_from = Some(Timestamp::from_millis(now.as_millis() - SKEW));
             tracked.verdict = None;
             tracked.history = History::default();
         }

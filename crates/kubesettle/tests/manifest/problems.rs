@@ -103,6 +103,16 @@ fn what_is_wrong_with_one_document() {
 }
 
 #[test]
+fn a_kustomization_is_known_by_its_name_too() {
+    let text = b"resources: [a.yaml]\n";
+    for name in ["kustomization.yaml", "shop/kustomization.yml", "shop/Kustomization"] {
+        let said = Manifests::parse(name, text).unwrap_err().to_string();
+        assert!(said.contains("give its folder to -k"), "{name}: {said}");
+    }
+    assert!(complaints(text).contains("this is no Kubernetes object"));
+}
+
+#[test]
 fn what_is_wrong_with_an_annotation() {
     let mutation = |entry: &str| annotated("apply-time-mutation", &format!("'[{entry}]'"));
     let source = "sourceRef: {kind: C, name: b}";

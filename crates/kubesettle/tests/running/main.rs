@@ -11,6 +11,7 @@ mod order;
 mod others;
 mod outside;
 mod recreate;
+mod renewed;
 mod rules;
 mod scene;
 mod sets;

@@ -69,6 +69,34 @@ async fn objects_that_are_applied_without_their_set_stay_in_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_object_that_is_left_alone_behind_another_is_told_once_with_its_own_reason() {
+    let scene = Scene::new();
+    let behind = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: z, namespace: default, annotations: {config.kubernetes.io/depends-on: /namespaces/default/ConfigMap/a}}\n";
+    for name in ["a", "z"] {
+        scene.sandbox.create(json!({"apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": name, "namespace": "default"}}));
+    }
+    for how in [Some(DryRun::Server), None] {
+        let mut options = Scene::tracked();
+        options.dry_run = how;
+        let text = format!("{}{behind}", config_maps(&[("a", "1")]));
+        let told = scene.run(Operation::Apply, &text, options).await;
+        for name in ["a", "z"] {
+            let skipped: Vec<&Outcome> = told
+                .events
+                .iter()
+                .filter_map(|event| match &event.body {
+                    Body::Finished { id, outcome, .. } if id.name() == name => Some(outcome),
+                    _ => None,
+                })
+                .collect();
+            let [Outcome::Skipped(Skip::Refused { .. })] = skipped[..] else { panic!("{name}: {skipped:?}") };
+        }
+        assert_eq!(told.class(), Some(ExitClass::Refused), "{how:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_look_at_a_set_that_was_never_applied_says_so() {
     let scene = Scene::new();
     let told = scene.run(Operation::Status, "", Scene::tracked()).await;

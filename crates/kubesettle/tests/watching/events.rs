@@ -107,7 +107,8 @@ async fn a_server_whose_clock_is_years_behind_is_understood_by_its_own_time() {
     let mut watcher = watcher(&cluster(&sandbox).await, &[claim()]).await;
     let meta = &live["metadata"];
     let version = meta["resourceVersion"].as_str().unwrap().parse().ok();
-    let floor = Floor { uid: Uid::parse(meta["uid"].as_str().unwrap()), version, generation: None };
+    let floor =
+        Floor { uid: Uid::parse(meta["uid"].as_str().unwrap()), version, generation: None, before: None };
     watcher.floor(0, floor).await.unwrap();
     event(&sandbox, "old", &live, "ProvisioningFailed", "before", "2001-09-08T00:00:00Z");
     pass(&mut watcher, Duration::from_secs(6)).await;
@@ -155,7 +156,8 @@ async fn an_event_from_before_our_own_write_explains_nothing() {
     assert_eq!(codes(&watcher), [CauseCode::ProvisioningFailed], "nobody wrote: it counts");
     let meta = &live["metadata"];
     let version = meta["resourceVersion"].as_str().unwrap().parse().ok();
-    let floor = Floor { uid: Uid::parse(meta["uid"].as_str().unwrap()), version, generation: None };
+    let floor =
+        Floor { uid: Uid::parse(meta["uid"].as_str().unwrap()), version, generation: None, before: None };
     watcher.floor(0, floor).await.unwrap();
     pass(&mut watcher, Duration::from_secs(6)).await;
     assert!(codes(&watcher).is_empty());

@@ -291,7 +291,7 @@ impl Judge {
         let version = meta["resourceVersion"].as_str().and_then(|version| version.parse().ok());
         let uid = Uid::parse(meta["uid"].as_str().unwrap_or_default());
         self.told.entry(target).or_default().floor = version.unwrap_or_default();
-        let floor = Floor { uid, version, generation: None };
+        let floor = Floor { uid, version, generation: None, before: None };
         self.watcher.floor(target, floor).await.map(drop).map_err(failed)
     }
 

@@ -67,6 +67,11 @@ impl Memory {
         self.objects.get(id)?.last.as_ref().map(|(_, message, _)| message.as_str())
     }
 
+    /// The word of the last line about the object.
+    pub(super) fn last_word(&self, id: &ObjectId) -> Option<&'static str> {
+        self.objects.get(id)?.last.as_ref().map(|(word, ..)| *word)
+    }
+
     /// When something was last said about the object.
     pub(super) fn last_said(&self, id: &ObjectId) -> Option<Duration> {
         self.objects.get(id)?.last.as_ref().map(|(_, _, at)| *at)

@@ -28,6 +28,8 @@ use memory::{Held, Memory};
 
 /// How long what an action did is held back.
 const HOLD: Duration = Duration::from_secs(1);
+/// How long it takes until an object that has failed is told again, when it fails on in other words.
+const STILL: Duration = Duration::from_secs(30);
 /// How many awaited objects a reminder names.
 const AWAITED_SHOWN: usize = 5;
 
@@ -188,6 +190,11 @@ impl Plain {
         }
         // The end of the wait speaks for the wanted state.
         if word.1 == Tone::Good || (self.is_deleted(id) && word.0 == "not found") {
+            return;
+        }
+        if word.1 == Tone::Bad && self.memory.last_word(id) == Some(word.0) && !self.options.verbose {
+            let due = self.memory.last_said(id).map_or(event.elapsed, |at| at + STILL);
+            self.memory.hold(id, Held::progress(word, message), due);
             return;
         }
         if !words::is_mere_progress(word, verdict) {

@@ -238,7 +238,8 @@ fn verdict_details(verdict: &Verdict) -> Vec<String> {
     let mut text = Vec::new();
     text.extend(chain(main));
     text.extend(lines(bare_message(main)));
-    let others = verdict.causes.iter().filter(|cause| cause.message != main.message);
+    // What an object copies from those below it is the same cause.
+    let others = verdict.causes.iter().filter(|cause| bare_message(cause) != bare_message(main));
     text.extend(others.take(DETAILS).map(|cause| format!("also: {}", one_line(&cause.message))));
     text
 }

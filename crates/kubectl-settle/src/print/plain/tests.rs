@@ -302,3 +302,48 @@ fn a_dry_run_does_not_say_that_it_did_not_wait() {
     assert!(totals(Some(DryRun::Server)).contains("1 applied: 1 created, in "));
     assert!(totals(None).contains("1 applied: 1 created.  1 not awaited, in "));
 }
+
+#[test]
+fn an_object_that_fails_on_in_other_words_is_told_once_in_a_while() {
+    let crash = |text: &str| fatal(troubled("web", CauseCode::CrashLoopBackOff, text, 1));
+    let script = Script::new(Operation::Apply, 1, 1).applied(&deployment("web"), Outcome::Created);
+    let script = (3..20).fold(script, |script, restarts| {
+        script.at(restarts * 5_000).verdict(&deployment("web"), crash(&format!("{restarts} restarts")))
+    });
+    let said = plain(&script.concluded(&deployment("web"), Conclusion::Failed).end());
+    let (lines, report) = said.split_once("\n\n").expect("a report");
+    let told = ["3 restarts", "8 restarts", "14 restarts", "19 restarts"];
+    let failed = lines.lines().filter(|line| line.contains("  failed  ")).count();
+    assert_eq!(failed, told.len(), "{said}");
+    assert!(told.iter().all(|words| lines.contains(words)), "{said}");
+    assert!(report.contains("19 restarts"), "{said}");
+}
+
+#[test]
+fn what_is_deleted_to_be_created_anew_is_told_so() {
+    let job = id("batch", "Job", "shop", "migrate");
+    let events = Script::new(Operation::Apply, 1, 1)
+        .finished(&job, Action::Recreate, Outcome::Deleted)
+        .applied(&job, Outcome::Created)
+        .settled(&job, current())
+        .end();
+    let said = plain(&events);
+    assert!(said.contains("deleted       to be created anew\n"), "{said}");
+    assert!(said.contains("created       settled\n"), "{said}");
+}
+
+#[test]
+fn a_cause_that_an_object_copies_from_below_is_told_once() {
+    let mut below = troubled("web", CauseCode::QuotaExceeded, "exceeded quota: small", 1);
+    let mut copy = below.causes[0].clone();
+    copy.chain.truncate(1);
+    copy.object = copy.chain[0].clone();
+    copy.container = None;
+    copy.message = "QuotaExceeded: exceeded quota: small".to_owned();
+    below.causes.push(copy);
+    let script = Script::new(Operation::Apply, 1, 1).applied(&deployment("web"), Outcome::Created);
+    let said = plain(
+        &script.verdict(&deployment("web"), below).concluded(&deployment("web"), Conclusion::TimedOut).end(),
+    );
+    assert!(!said.contains("also:"), "{said}");
+}

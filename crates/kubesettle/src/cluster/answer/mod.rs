@@ -66,6 +66,8 @@ const RULES: &[Rule] = &[
     rule(&[500], "failed to create typed patch object", E::Schema),
     rule(&[400], "failed to create typed patch object", E::Schema),
     rule(&[400, 422, 500], "field not declared in schema", E::Schema),
+    // What the schema lets pass and the type does not take: quantities, times, base64.
+    rule(&[400, 422, 500], "unable to convert unstructured object", E::Schema),
     rule(&[400], "strict decoding", E::Schema),
     rule(&[400], "cannot be handled as a", E::Schema),
     cause(&[403], "NamespaceTerminating", E::Terminating),
@@ -206,7 +208,7 @@ fn from_status(code: u16, header: Option<u64>, status: &Status<'_>, asked: &str)
     let message = match (message.trim(), status.reason.as_deref()) {
         ("", Some(reason)) if !reason.is_empty() => format!("{} ({reason})", text::nothing_said(code)),
         ("", _) => text::nothing_said(code),
-        (said, _) => text::shorten(said, text::MESSAGE),
+        (said, _) => text::shorten(&text::without_objects(said), text::MESSAGE),
     };
     ApiError {
         class,
@@ -259,7 +261,7 @@ fn fields(causes: &[Cause<'_>]) -> Vec<FieldCause> {
     for cause in causes {
         let field = FieldCause {
             field: (&*cause.field).into(),
-            message: text::shorten(&cause.message, text::CAUSE).into(),
+            message: text::shorten(&text::without_objects(&cause.message), text::CAUSE).into(),
         };
         // The server names some fields twice.
         if !fields.contains(&field) {

@@ -104,6 +104,14 @@ const SERVER: &[Row] = &[
     (
         500,
         "",
+        "failed to convert new object (n/s; /v1, Kind=Secret) to proper version: unable to convert unstructured object to /v1, Kind=Secret: error decoding from json: illegal base64 data at input byte 6",
+        "{}",
+        "secrets",
+        E::Schema,
+    ),
+    (
+        500,
+        "",
         "failed to create typed patch object (f1/d; apps/v1, Kind=Deployment): .spec.replicas: expected numeric (int or float), got string",
         "{}",
         "deployments",
@@ -551,6 +559,38 @@ fn long_dumps_keep_the_field_and_the_verdict() {
     let cause = error.causes.first().unwrap();
     assert_eq!(&*cause.field, "spec.template");
     assert!(cause.message.len() < 600 && cause.message.ends_with("field is immutable"));
+}
+
+#[test]
+fn a_value_that_is_no_base64_has_a_hint_of_its_own() {
+    let hint = |message: &str| ApiError::local(E::Schema, message).hint().unwrap_or_default();
+    assert!(hint("error decoding from json: illegal base64 data at input byte 6").contains("stringData"));
+    assert!(hint(".spec.foo: field not declared in schema").contains("kubectl explain"));
+}
+
+#[test]
+fn an_object_that_is_refused_whole_is_not_repeated() {
+    let template = serde_json::json!({ "Containers": [{ "Name": "a: }", "Command": vec!["x"; 200] }] });
+    let rows = [
+        (template.to_string(), "{…}"),
+        (serde_json::json!(vec![template; 2]).to_string(), "[…]"),
+        (r#"{"a":"b"}"#.to_owned(), r#"{"a":"b"}"#),
+        (format!("{:?}", "v".repeat(200)), &format!("{:?}", "v".repeat(200))),
+    ];
+    for (value, shown) in rows {
+        let problem = format!("Invalid value: {value}: field is immutable");
+        let message =
+            format!("Job.batch \"j\" is invalid: [spec.template: {problem}, spec.x: Required value]");
+        let causes = serde_json::json!({ "causes": [{ "field": "spec.template", "message": problem }] });
+        let body = status(422, "Invalid", &message, &causes.to_string());
+        let error = sort(422, &waits(&[]), body.as_bytes(), "jobs");
+        let told = format!("Invalid value: {shown}: field is immutable");
+        assert_eq!(&*error.causes[0].message, told);
+        assert_eq!(
+            &*error.message,
+            format!("Job.batch \"j\" is invalid: [spec.template: {told}, spec.x: Required value]")
+        );
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Making what servers and proxies say fit for a line.
 
 use http::StatusCode;
+use serde::de::IgnoredAny;
 
 /// Bytes of a message that are kept; some answers repeat a whole Job template.
 pub(super) const MESSAGE: usize = 1024;
@@ -30,6 +31,35 @@ pub(super) fn shorten(text: &str, limit: usize) -> String {
     format!("{head} … {tail}")
 }
 
+/// Values that an error repeats whole, such as the template of a Job that cannot be changed, up to this
+/// many bytes: longer ones hide what is wrong with them.
+const VALUE: usize = 160;
+const INVALID: &str = "Invalid value: ";
+
+/// Takes long objects and lists out of what an error says about a value.
+pub(super) fn without_objects(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, value)) = rest.split_once(INVALID) {
+        out.push_str(before);
+        out.push_str(INVALID);
+        rest = value;
+        let mark = match value.as_bytes().first() {
+            Some(b'{') => "{…}",
+            Some(b'[') => "[…]",
+            _ => continue,
+        };
+        let mut values = serde_json::Deserializer::from_str(value).into_iter::<IgnoredAny>();
+        let whole = values.next().is_some_and(|value| value.is_ok());
+        let after = value.get(values.byte_offset()..).filter(|after| value.len() - after.len() > VALUE);
+        if let Some(after) = after.filter(|_| whole) {
+            out.push_str(mark);
+            rest = after;
+        }
+    }
+    out + rest
+}
+
 /// Takes out what an error about a Secret repeats of it: the server shows a value of the wrong type or
 /// a refused one as it was sent.
 pub(super) fn without_values(text: &str) -> String {
@@ -38,10 +68,10 @@ pub(super) fn without_values(text: &str) -> String {
         if let Some((before, _)) = line.split_once(", got ") {
             return format!("{before}, got {NOT_SHOWN}");
         }
-        match line.split_once("Invalid value: ") {
+        match line.split_once(INVALID) {
             Some((before, after)) => {
                 let why = after.rsplit_once(": ").map_or("refused", |(_, why)| why);
-                format!("{before}Invalid value: {NOT_SHOWN}: {why}")
+                format!("{before}{INVALID}{NOT_SHOWN}: {why}")
             }
             None => line.to_owned(),
         }

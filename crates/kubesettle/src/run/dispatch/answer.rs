@@ -96,6 +96,7 @@ impl Dispatcher {
             uid: Uid::parse(&written.uid),
             version: written.resource_version.parse().ok(),
             generation: written.generation,
+            before: self.nodes[node].generation,
         };
         self.nodes[node].written = Some(floor.clone());
         self.nodes.turn(node, Phase::Awaiting);

@@ -31,6 +31,8 @@ pub(super) struct Node {
     awaited: Option<Instant>,
     /// Its resourceVersion before our write, as the watch had it.
     pub before: Option<Box<str>>,
+    /// Its generation before our write.
+    pub generation: Option<i64>,
     /// What our write left behind.
     pub written: Option<Floor>,
     /// It is being recreated.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use kstatus::Verdict;
+use kstatus::{Status, Verdict};
 
 use super::others::REPLACED;
 use super::{Dispatcher, Phase, Stopping};
@@ -14,14 +14,19 @@ use crate::plan::Decision;
 use crate::run::schedule::Stopped;
 
 impl Dispatcher {
-    /// What the plan decided to leave alone is over before anything starts.
+    /// What the plan decided to leave alone is over before anything starts, each object for its own
+    /// reason, and then what depends on those.
     pub(super) async fn skip_decided(&mut self) {
+        let mut skipped = Vec::new();
         for node in 0..self.steps.len() {
             if let Decision::Skip { skip, fate } = self.steps[node].decision.clone() {
                 self.tell_fate(node, fate);
                 self.skip(node, skip).await;
-                self.stop_dependents(node).await;
+                skipped.push(node);
             }
+        }
+        for node in skipped {
+            self.stop_dependents(node).await;
         }
     }
 
@@ -156,5 +161,5 @@ impl Dispatcher {
 
 /// What can be said of an object whose request failed again and again until time was up.
 fn not_done(error: &ApiError) -> Verdict {
-    Verdict::unknown(format!("not done yet: {error}"))
+    Verdict::new(Status::Unknown, error.class.as_str(), format!("not done yet: {error}"))
 }

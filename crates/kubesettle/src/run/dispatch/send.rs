@@ -76,6 +76,10 @@ impl Dispatcher {
                 Presence::Absent { .. } => Some(Box::default()),
                 _ => None,
             };
+            self.nodes[node].generation = match self.presence(node) {
+                Presence::Present(digest) => digest.generation(),
+                _ => None,
+            };
         }
         self.started(node, Action::Apply).await;
         let (cluster, params) = (self.cluster.clone(), self.options.apply.clone());
