@@ -208,7 +208,7 @@ fn an_immutable_field_is_changed_by_a_new_object_where_that_is_allowed() {
     let refused = apply(&world, &[fixed("2", false)]);
     refused.exits_with(1);
     assert_eq!(refused.failure("ConfigMap/fixed").0, "Immutable");
-    let flagged = world.settle(&["apply", "--set", "shop", "--recreate", "configmap"]);
+    let flagged = world.settle(&["apply", "--set", "shop", "--recreate", "cm"]);
     let lines = flagged.input(stream(&[fixed("2", false)])).json();
     lines.all_settled();
     assert_eq!(lines.outcome("ConfigMap/fixed"), "created");
@@ -222,6 +222,10 @@ fn an_immutable_field_is_changed_by_a_new_object_where_that_is_allowed() {
         .run();
     never.exits_with(2);
     assert!(never.stderr.contains("kubesettle.io/recreate"), "{}", never.stderr);
+    let typo = world.settle(&["apply", "--set", "shop", "--recreate", "confgmap"]);
+    let typo = typo.input(stream(&[fixed("3", true)])).run();
+    typo.exits_with(0);
+    assert!(typo.stderr.contains("no kind of that name"), "{}", typo.stderr);
 
     let mut web = e2e::manifests::deployment("web");
     apply(&world, &[web.clone(), fixed("3", true)]).all_settled();

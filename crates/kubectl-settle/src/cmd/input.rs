@@ -11,7 +11,7 @@ use kubesettle::inventory;
 use kubesettle::manifest::{
     InvalidPolicy, LabelSelector, LoadOptions, Manifests, Object, ResolveOptions, Source, UnknownKinds,
 };
-use kubesettle::plan::Wanted;
+use kubesettle::plan::{Recreate, Wanted};
 use kubesettle::rules;
 use kubesettle::run::{SelectError, select};
 use kubesettle::watch::Target;
@@ -106,6 +106,22 @@ fn class_of(class: ErrorClass) -> ExitClass {
         ErrorClass::BadRequest | ErrorClass::Invalid => ExitClass::Usage,
         _ => ExitClass::Unknown,
     }
+}
+
+/// The kinds of `--recreate`, short names too. One that nobody knows is told: it lets nothing be recreated.
+pub(super) fn recreate(asked: Recreate, wanted: &Wanted, cluster: &Cluster, page: &mut Page) -> Recreate {
+    let plural = |word: &str| {
+        let found = cluster.resources_named(word);
+        found.first().map(|resource| format!("{}.{}", resource.plural(), resource.group()))
+    };
+    let (known, unknown) = asked.as_known(plural);
+    for word in unknown {
+        let is_it = |kind: &str| word.split('.').next().is_some_and(|name| kind.eq_ignore_ascii_case(name));
+        if !wanted.objects().iter().any(|object| is_it(object.group_kind().kind())) {
+            page.err.push_str(&format!("warning: --recreate {word}: the server has no kind of that name\n"));
+        }
+    }
+    known
 }
 
 /// The objects that are named.

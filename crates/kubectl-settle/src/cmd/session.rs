@@ -71,6 +71,8 @@ impl Job<'_> {
         let mut options = self.options.clone();
         options.watch = SubscribeOptions::in_scope(self.subject.scope.clone());
         options.watch.labels = self.subject.asked.as_ref().and_then(|asked| asked.selector()).map(Arc::from);
+        let mut page = Page::default();
+        options.recreate = input::recreate(options.recreate, &wanted, &cluster, &mut page);
         let set = input::set(self.subject, &wanted, &cluster)?;
         options.set = set.map(|set| self.set(set));
         options.tracking = self.subject.set.tracking.clone();
@@ -79,7 +81,6 @@ impl Job<'_> {
         if self.role == Role::Kapply {
             kapply::judge(&mut options.judgement.policy);
         }
-        let mut page = Page::default();
         options.targets = input::named(self.subject, &cluster, &mut page).await?;
         print::left_out(wanted.problems(), &mut page);
         out.write(&mut page);

@@ -50,6 +50,16 @@ impl Recreate {
         Ok(Self { words: words.into_iter().map(read).collect::<Result<_, _>>()? })
     }
 
+    /// The same with short names understood. `plural` is what a cluster calls a kind, with the group
+    /// behind a dot; the words that it does not know are given back.
+    pub fn as_known(mut self, plural: impl Fn(&str) -> Option<String>) -> (Self, Vec<Box<str>>) {
+        let words = self.words.clone();
+        let (known, unknown): (Vec<_>, Vec<_>) =
+            words.into_iter().map(|word| (plural(&word), word)).partition(|(plural, _)| plural.is_some());
+        self.words.extend(known.into_iter().filter_map(|(plural, _)| plural).map(Box::from));
+        (self, unknown.into_iter().map(|(_, word)| word).collect())
+    }
+
     /// The kinds that were named.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         self.words.iter().map(AsRef::as_ref)
@@ -113,6 +123,10 @@ mod tests {
             let recreate = Recreate::parse([word]).unwrap();
             assert_eq!(recreate.allows(&deployment(), "deployments"), allowed, "{word}");
         }
+        let known = |word: &str| (word == "deploy").then(|| "deployments.apps".to_owned());
+        let (recreate, unknown) = Recreate::parse(["deploy", "bogus"]).unwrap().as_known(known);
+        assert!(recreate.allows(&deployment(), "deployments"));
+        assert_eq!(unknown, [Box::from("bogus")]);
         let none = Recreate::default();
         assert!(none.allows(&object("apps/v1", "Deployment", "true"), "deployments"));
         assert!(none.allows(&object("v1", "PersistentVolumeClaim", "true"), "persistentvolumeclaims"));

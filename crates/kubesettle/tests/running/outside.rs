@@ -66,7 +66,8 @@ async fn f05_an_object_outside_of_the_set_that_does_not_settle_in_time_is_named(
         _ => None,
     });
     let reminded = reminded.and_then(|awaited| awaited.verdict).map(|verdict| verdict.message);
-    assert_eq!(reminded.as_deref(), Some(&*last), "a reminder says it too");
+    let reminded = reminded.unwrap_or_default();
+    assert!(!reminded.is_empty() && last.starts_with(&reminded), "a reminder says it too: {reminded}");
     let Some(Outcome::Skipped(Skip::Dependency { chain, .. })) = told.outcome("above") else {
         panic!("{:?}", told.outcome("above"));
     };
