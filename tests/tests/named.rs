@@ -9,6 +9,7 @@ tests![
     objects_are_named_in_every_form_that_kubectl_takes,
     kinds_without_names_are_listed_and_selected_by_labels,
     an_object_that_loses_its_label_is_not_taken_for_deleted,
+    a_kind_that_offers_no_watch_is_asked_for_and_is_unknown_where_it_says_too_little,
     what_cannot_be_found_is_said,
 ];
 
@@ -98,4 +99,21 @@ fn what_cannot_be_found_is_said() {
     let done = call.run();
     assert_eq!(done.code, Some(4), "{}{}", done.stdout, done.stderr);
     assert!(done.stderr.contains("cannot list"), "{}", done.stderr);
+}
+
+/// The server has it, does not let anybody watch it, and gives it no uid.
+fn a_kind_that_offers_no_watch_is_asked_for_and_is_unknown_where_it_says_too_little() {
+    let user = shared().user("statuses").can_cluster(&["get", "list"], &["componentstatuses"]).build();
+    let look = |name: &str| {
+        let words = ["status", &format!("componentstatus/{name}")];
+        settle(shared(), &words).kubeconfig(user.kubeconfig()).json()
+    };
+    let there = look("etcd-0");
+    assert_eq!(there.status("ComponentStatus/etcd-0"), "Unknown", "{there:#}");
+    assert!(there.message("ComponentStatus/etcd-0").contains("without name or uid"), "{there:#}");
+    let missing = look("none");
+    assert_eq!(missing.status("ComponentStatus/none"), "NotFound", "{missing:#}");
+    let asked = shared().requests().user(user.name()).resource("componentstatuses");
+    assert_eq!(asked.clone().verb("watch").count(), 0, "{asked}");
+    assert!((2..=4).contains(&asked.count()), "{asked}");
 }

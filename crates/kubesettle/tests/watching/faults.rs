@@ -117,7 +117,9 @@ async fn a_continue_token_that_expires_gives_one_whole_list() {
 async fn a_streaming_list_that_never_ends_is_given_up_for_lists() {
     let sandbox = Sandbox::builder().build();
     sandbox.inject(When::verb("watch").resource("configmaps").first(1), Fault::HangBody(40));
+    let began = tokio::time::Instant::now();
     let (_hub, mut view) = watched(&sandbox).await;
+    assert_eq!(began.elapsed().as_secs(), 10, "of virtual time, without an event");
     assert!(count(&sandbox, "list", "configmaps") >= 1);
     is_alive(&sandbox, &mut view).await;
 }
