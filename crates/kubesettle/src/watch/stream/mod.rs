@@ -3,9 +3,16 @@
 //!
 //! Objects that nobody wants are dropped right after their metadata was read; of the others a digest or
 //! an edge leaves this module ([`super::wanted`]).
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `mod` | lists and watches, step by step |
+//! | `told` | what is made of each object |
+//! | `poll` | single GETs instead |
 
-use std::borrow::Cow;
-use std::collections::HashMap;
+mod poll;
+mod told;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,8 +23,8 @@ use tokio::time::{Instant, sleep, timeout};
 use super::machine::{Closed, Machine, Outcome, Step, Why, older};
 use super::names::Names;
 use super::page_size::PageSize;
-use super::wanted::{Filter, Interest, Keep, Owners, Sight};
-use super::wire::{self, Item, Line, Undecodable};
+use super::wanted::{Filter, Interest, Owners, Sight};
+use super::wire::{self, Line};
 use super::{Marks, jitter};
 use crate::cluster::{Cluster, Content, Lines, ListPage, Resource, Scope, WatchStart};
 use crate::error::{ApiError, ErrorClass};
@@ -35,10 +42,6 @@ const UNDECODABLE_LIMIT: u32 = 3;
 const CROWDED: usize = 256 << 10;
 /// Changes handed to the hub at once.
 const BATCH: usize = 256;
-/// What an object says to be whose metadata alone was sent.
-const PARTIAL: &str = "PartialObjectMetadata";
-/// Pause between two rounds of single GETs, at first and at most.
-const POLL: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(30));
 
 /// What a loop tells the hub, in order.
 #[derive(Debug)]
@@ -401,158 +404,12 @@ impl Runner {
         Ok(Followed::Closed(Closed { why, synced, version, lived: opened.elapsed() }))
     }
 
-    /// `listed`: by the end of a list.
-    fn told_up_to(&mut self, version: &str, listed: bool) {
-        if listed && self.version.as_deref().is_some_and(|before| older(version, before)) {
-            self.changes.push(Change::Rewound);
-        }
-        self.version = Some(version.into());
-        self.changes.push(Change::Version(version.into()));
-    }
-
-    /// Takes an event of a stream.
-    fn told(&mut self, item: &Item<'_>, synced: bool, sight: Sight) {
-        self.undecodable = 0;
-        if synced || sight == Sight::Deleted {
-            self.version = Some((*item.version).into());
-        }
-        self.tell(item, if synced || sight == Sight::Deleted { sight } else { Sight::Listed });
-    }
-
-    fn tell(&mut self, item: &Item<'_>, sight: Sight) {
-        self.unseen.remove(&item.namespace, &item.name);
-        if !self.was_asked_for(&item.kind, &item.namespace, &item.name) {
-            let (kind, namespace, name) = (&item.kind, &item.namespace, &item.name);
-            return self.pass_over(&format!("{kind} {namespace}/{name}, which was not asked for"));
-        }
-        let uid = item.uid;
-        let owner = match self.filter.keep(item, sight) {
-            Keep::Digest => {
-                self.digest(item);
-                item.controller.as_ref().map(|controller| controller.uid)
-            }
-            Keep::Edge(owner) => {
-                if sight != Sight::Deleted {
-                    self.changes.push(Change::Stranger { uid, owner: Some(owner) });
-                }
-                Some(owner)
-            }
-            Keep::Note if sight != Sight::Deleted => {
-                let note = EventNote::read(item.json.as_bytes()).filter(EventNote::may_count);
-                self.changes.extend(note.map(|note| Change::Note(uid, Box::new(note))));
-                return;
-            }
-            Keep::Note => None,
-            Keep::Nothing if sight == Sight::Listed || !self.filter.has_generated() => return,
-            Keep::Nothing => {
-                self.changes.push(Change::Stranger { uid, owner: None });
-                return;
-            }
-        };
-        if sight == Sight::Deleted {
-            self.changes.push(Change::Version((*item.version).into()));
-            self.changes.push(Change::Gone { uid, owner });
-        }
-    }
-
-    fn digest(&mut self, item: &Item<'_>) {
-        match self.task.rules.digest_as(&self.task.kind, item.json.as_bytes()) {
-            Ok(digest) => {
-                self.changes.extend(marks(item).map(Change::Marks));
-                self.changes.push(Change::Upsert(Arc::new(digest)));
-            }
-            Err(error) => {
-                let who = Some((item.namespace.to_string(), item.name.to_string()));
-                self.unreadable(&Undecodable { what: error.to_string(), who });
-            }
-        }
-    }
-
-    /// Of this kind, and in the scope of this loop.
-    fn was_asked_for(&self, kind: &str, namespace: &str, name: &str) -> bool {
-        let kinds = ["", PARTIAL, self.task.resource.kind()];
-        kinds.contains(&kind) && in_scope(&self.task.scope, namespace, name)
-    }
-
-    /// Counts what cannot be read; of a wanted object it says that nobody can tell.
-    fn unreadable(&mut self, error: &Undecodable) {
-        let Some((namespace, name)) = &error.who else { return self.pass_over(&error.what) };
-        if self.filter.interest().named(namespace, name) && in_scope(&self.task.scope, namespace, name) {
-            let (namespace, name) = (namespace.as_str().into(), name.as_str().into());
-            let why = format!("what the server says of it cannot be read: {}", error.what).into();
-            self.changes.push(Change::Unreadable { namespace, name, why });
-        }
-        self.pass_over(&format!("{namespace}/{name}: {}", error.what));
-    }
-
-    /// Says it the first time, the tenth, the hundredth and so on.
-    fn pass_over(&mut self, what: &str) {
-        self.passed_over = self.passed_over.saturating_add(1);
-        let count = self.passed_over;
-        tracing::debug!(count, what, "passed over");
-        if 10_u32.pow(count.ilog10()) == count {
-            let times = if count == 1 { String::new() } else { format!(" ({count} times so far)") };
-            let said = format!("what the server sent was passed over{times}: {what}");
-            self.changes.push(Change::PassedOver(said.into()));
-        }
-    }
-
     async fn flush(&mut self) -> Result<(), HubGone> {
         if self.changes.is_empty() {
             return Ok(());
         }
         let changes = std::mem::take(&mut self.changes);
         self.task.hub.send(Batch { key: self.task.key, changes }).await.map_err(|_| HubGone)
-    }
-
-    async fn poll(&mut self) -> Result<(), HubGone> {
-        let mut pause = POLL.0;
-        let mut seen = HashMap::new();
-        loop {
-            self.refresh_interest();
-            self.changes.push(Change::Begin);
-            let mut changed = false;
-            let names = self.filter.interest().names.clone();
-            let mut failed = None;
-            for id in names.iter() {
-                let (task, namespace, name) = (&self.task, id.namespace(), id.name());
-                match task.cluster.get(&task.resource, namespace, name, task.content).await {
-                    Ok(None) => changed |= seen.remove(id).is_some(),
-                    Ok(Some(body)) => match wire::item(&String::from_utf8_lossy(&body)) {
-                        Ok(item) => {
-                            changed |= seen.insert(id.clone(), item.version.clone().into_owned()).as_deref()
-                                != Some(&*item.version);
-                            self.tell(&item, Sight::Listed);
-                        }
-                        Err(Undecodable { what, .. }) => {
-                            let who = Some((namespace.to_owned(), name.to_owned()));
-                            self.unreadable(&Undecodable { what, who });
-                        }
-                    },
-                    Err(error) => {
-                        failed = Some(error);
-                        break;
-                    }
-                }
-            }
-            match failed {
-                None => {
-                    self.out_of_touch = false;
-                    self.synced().await?;
-                }
-                Some(error) if error.class.passes() => self.changes.push(Change::Gap(error)),
-                Some(error) => {
-                    self.changes.push(Change::Stopped(error));
-                    return self.flush().await;
-                }
-            }
-            self.flush().await?;
-            if self.more_wanted() {
-                continue;
-            }
-            pause = if changed { POLL.0 } else { (pause * 2).min(POLL.1) };
-            sleep(pause).await;
-        }
     }
 }
 
@@ -572,26 +429,4 @@ async fn patiently<T>(
         task.hub.send(batch).await.map_err(|_| HubGone)?;
     }
     Ok(asked.await)
-}
-
-fn marks(item: &Item<'_>) -> Option<Box<Marks>> {
-    let read = |value: &Option<Cow<'_, str>>| value.as_deref().map(Box::from);
-    let marks = Marks {
-        owner: read(&item.annotations.owner),
-        on_remove: read(&item.annotations.on_remove),
-        deletion: read(&item.annotations.deletion),
-        depends_on: read(&item.annotations.depends_on),
-        mutation: read(&item.annotations.mutation),
-        part_of: read(&item.labels.part_of),
-    };
-    (marks != Marks::default()).then(|| Box::new(marks))
-}
-
-fn in_scope(scope: &Scope, namespace: &str, name: &str) -> bool {
-    match scope {
-        Scope::Cluster => true,
-        Scope::Labels { namespace: of, .. } => of.is_empty() || namespace == &**of,
-        Scope::Namespace(wanted) => *namespace == **wanted,
-        Scope::Name { namespace: wanted, name: only } => *namespace == **wanted && *name == **only,
-    }
 }
