@@ -26,7 +26,7 @@ pub fn assess(target: &Digest, around: &Surroundings<'_>, history: &mut History)
     let mut verdict = Verdict {
         status: own.status(),
         reason: Reason(own.reason()),
-        message: own.message().to_owned(),
+        message: own.message().into_owned(),
         causes: Vec::new(),
         progress: own.progress(),
         reassess_at: None,

@@ -38,21 +38,45 @@ pub struct Digest {
     kind: Kind,
     /// Namespace, name and resourceVersion, one after the other.
     text: Box<str>,
-    namespace_end: u32,
-    name_end: u32,
-    generation: Option<i64>,
-    created: Option<Timestamp>,
+    namespace_end: u16,
+    name_end: u16,
+    steps: u16,
+    /// Of [`DELETING`] and so on.
+    flags: u8,
+    generation: Number,
+    /// In milliseconds.
+    created: Number,
     revision: u64,
     own: Own,
+    rare: Option<Box<Rare>>,
+}
+
+const DELETING: u8 = 1;
+const ORDERED: u8 = 2;
+const NEEDS_CHILDREN: u8 = 4;
+const UNDATED: u8 = 8;
+
+/// A number that may be missing, in half the room of an `Option`.
+#[derive(Clone, Copy, Debug)]
+struct Number(i64);
+
+impl Number {
+    fn new(number: Option<i64>) -> Self {
+        Self(number.unwrap_or(i64::MIN))
+    }
+
+    fn get(self) -> Option<i64> {
+        (self.0 != i64::MIN).then_some(self.0)
+    }
+}
+
+/// What few objects have.
+#[derive(Clone, Debug)]
+struct Rare {
     holds: Option<Box<[(CauseCode, Hold)]>>,
-    steps: u16,
     ready_when: Option<ReadyWhen>,
-    deleting: bool,
-    ordered: bool,
-    needs_children: bool,
-    undated: bool,
-    /// What readers keep; thin, since few objects have any.
-    kept: Option<Box<Box<[u8]>>>,
+    /// What readers keep.
+    kept: Option<Box<[u8]>>,
 }
 
 /// Digests an object that says its own type.
@@ -159,7 +183,14 @@ fn read(book: &Rulebook, kind: Kind, [metadata, spec, status]: [Leaf<'_>; 3], js
     let deleting = own.status() == Status::Terminating;
     let (ready_when, holds) = annotations::read(annotations);
     drop(view);
-    let (needs_children, kept) = (book.needs_children(&kind), book.keep(&kind, json).map(Box::new));
+    let kept = book.keep(&kind, json);
+    let rare = (holds.is_some() || ready_when.is_some() || kept.is_some())
+        .then(|| Box::new(Rare { holds, ready_when, kept }));
+    let flag = |is: bool, flag: u8| if is { flag } else { 0 };
+    let flags = flag(deleting, DELETING)
+        | flag(ordered, ORDERED)
+        | flag(book.needs_children(&kind), NEEDS_CHILDREN)
+        | flag(undated, UNDATED);
 
     let part = |leaf: Leaf<'_>| {
         let text = leaf.text().unwrap_or_default();
@@ -169,7 +200,7 @@ fn read(book: &Rulebook, kind: Kind, [metadata, spec, status]: [Leaf<'_>; 3], js
         Some(Cow::Borrowed(text)) => Cow::Borrowed(crate::text::prefix(text, 1024)),
         _ => Cow::Owned(part(leaf)),
     });
-    let place = |at: usize| u32::try_from(at).unwrap_or(0);
+    let place = |at: usize| u16::try_from(at).unwrap_or(0);
     Digest {
         uid: uid.text().map(|uid| Uid::parse(&uid)),
         controller: controller_of(owners),
@@ -177,18 +208,13 @@ fn read(book: &Rulebook, kind: Kind, [metadata, spec, status]: [Leaf<'_>; 3], js
         name_end: place(namespace.len() + name.len()),
         text: [namespace, name, version].concat().into(),
         kind,
-        generation,
-        created: created.text().and_then(|at| Timestamp::parse(&at)),
+        generation: Number::new(generation),
+        created: Number::new(created.text().and_then(|at| Timestamp::parse(&at)).map(Timestamp::as_millis)),
         revision,
         own,
-        holds,
         steps,
-        ready_when,
-        deleting,
-        ordered,
-        needs_children,
-        undated,
-        kept,
+        flags,
+        rare,
     }
 }
 
@@ -217,13 +243,13 @@ impl Digest {
 
     /// The namespace; `None` for objects of the cluster.
     pub fn namespace(&self) -> Option<&str> {
-        let namespace = self.text.get(..self.namespace_end as usize)?;
+        let namespace = self.text.get(..self.namespace_end.into())?;
         (!namespace.is_empty()).then_some(namespace)
     }
 
     /// The name.
     pub fn name(&self) -> &str {
-        self.text.get(self.namespace_end as usize..self.name_end as usize).unwrap_or_default()
+        self.text.get(self.namespace_end.into()..self.name_end.into()).unwrap_or_default()
     }
 
     /// The uid, which every object on a server has.
@@ -239,22 +265,22 @@ impl Digest {
 
     /// `metadata.generation`.
     pub fn generation(&self) -> Option<i64> {
-        self.generation
+        self.generation.get()
     }
 
     /// `metadata.resourceVersion`, empty when there is none. Opaque.
     pub fn resource_version(&self) -> &str {
-        self.text.get(self.name_end as usize..).unwrap_or_default()
+        self.text.get(self.name_end.into()..).unwrap_or_default()
     }
 
     /// Whether the object is being deleted, or its kind says that it is on its way out.
     pub fn deleting(&self) -> bool {
-        self.deleting
+        self.flags & DELETING != 0
     }
 
     /// `metadata.creationTimestamp`.
     pub fn created(&self) -> Option<Timestamp> {
-        self.created
+        self.created.get().map(Timestamp::from_millis)
     }
 
     /// What the object says about itself, before anything around it is looked at.
@@ -267,25 +293,25 @@ impl Digest {
     /// them.
     pub fn wants_children(&self) -> bool {
         let unsettled = matches!(self.own.status(), Status::InProgress | Status::Failed);
-        self.needs_children || (unsettled && !crate::generated_kinds(&self.kind).is_empty())
+        self.needs_children() || (unsettled && !crate::generated_kinds(&self.kind).is_empty())
     }
 
     /// Whether there is no verdict without the descendants, whatever state the object is in: a
     /// [`Reader`](crate::Reader) looks at them.
     pub fn needs_children(&self) -> bool {
-        self.needs_children
+        self.flags & NEEDS_CHILDREN != 0
     }
 
     /// Whether there is a status that does not tell which generation it is about. After a change of the
     /// object it may be that of before. Only custom kinds are undated: those of Kubernetes itself either
     /// tell, or say nothing that a change makes untrue.
     pub fn is_undated(&self) -> bool {
-        self.undated
+        self.flags & UNDATED != 0
     }
 
     /// What a [`Reader`](crate::Reader) kept of the object.
     pub fn kept(&self) -> Option<&[u8]> {
-        self.kept.as_deref().map(|kept| &**kept)
+        self.rare.as_deref()?.kept.as_deref()
     }
 
     /// What names the object for people.
@@ -296,9 +322,11 @@ impl Digest {
     /// Bytes kept for this digest: the value itself and what it owns, without what it shares
     /// (the [`Kind`]).
     pub fn kept_bytes(&self) -> usize {
-        let holds = self.holds.as_deref().map_or(0, std::mem::size_of_val);
-        let kept = self.kept.as_deref().map_or(0, |kept| std::mem::size_of_val(kept) + kept.len());
-        std::mem::size_of::<Self>() + self.text.len() + self.own.heap_bytes() + holds + kept
+        let rare = self.rare.as_deref().map_or(0, |rare| {
+            let holds = rare.holds.as_deref().map_or(0, std::mem::size_of_val);
+            std::mem::size_of_val(rare) + holds + rare.kept.as_deref().map_or(0, <[u8]>::len)
+        });
+        std::mem::size_of::<Self>() + self.text.len() + self.own.heap_bytes() + rare
     }
 
     pub(crate) fn own(&self) -> &Own {
@@ -314,16 +342,16 @@ impl Digest {
     }
 
     pub(crate) fn is_ordered(&self) -> bool {
-        self.ordered
+        self.flags & ORDERED != 0
     }
 
     pub(crate) fn ready_when(&self) -> Option<ReadyWhen> {
-        self.ready_when
+        self.rare.as_deref()?.ready_when
     }
 
     /// The hold the object asks for itself.
     pub(crate) fn hold(&self, code: CauseCode) -> Option<Hold> {
-        let holds = self.holds.as_deref()?;
+        let holds = self.rare.as_deref()?.holds.as_deref()?;
         holds.iter().find(|(of, _)| *of == code).map(|(_, hold)| *hold)
     }
 }

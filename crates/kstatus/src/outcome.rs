@@ -11,6 +11,8 @@ use crate::verdict::{Progress, Status};
 pub(crate) enum Own {
     /// Said by a row that has nothing to add: nothing is kept but the row's words.
     Plain(&'static Plain),
+    /// Said by a row in its own words and with small numbers, as of nearly all that has settled.
+    Brief(Box<Brief>),
     Told(Box<Told>),
 }
 
@@ -19,6 +21,51 @@ pub(crate) struct Plain {
     pub(crate) status: Status,
     pub(crate) reason: &'static str,
     pub(crate) message: &'static str,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Brief {
+    reason: &'static str,
+    message: &'static str,
+    /// What is counted; empty where nothing is.
+    what: &'static str,
+    have: u32,
+    want: u32,
+    /// The end of the message.
+    number: u32,
+    numbered: bool,
+    status: Status,
+}
+
+impl Brief {
+    /// `None` when a number is too large.
+    pub(crate) fn new(
+        status: Status,
+        reason: &'static str,
+        message: &'static str,
+        number: Option<i64>,
+        progress: Option<Progress>,
+    ) -> Option<Self> {
+        let small = |number: i64| u32::try_from(number).ok();
+        let Progress { have, want, what } = progress.unwrap_or(Progress { have: 0, want: 0, what: "" });
+        Some(Self {
+            reason,
+            message,
+            what,
+            have: small(have)?,
+            want: small(want)?,
+            number: small(number.unwrap_or(0))?,
+            numbered: number.is_some(),
+            status,
+        })
+    }
+
+    fn message(&self) -> Cow<'static, str> {
+        match self.numbered {
+            true => Cow::Owned(format!("{}{}", self.message, self.number)),
+            false => Cow::Borrowed(self.message),
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -35,6 +82,7 @@ impl Own {
     pub(crate) fn status(&self) -> Status {
         match self {
             Self::Plain(plain) => plain.status,
+            Self::Brief(brief) => brief.status,
             Self::Told(told) => told.status,
         }
     }
@@ -42,33 +90,44 @@ impl Own {
     pub(crate) fn reason(&self) -> Cow<'static, str> {
         match self {
             Self::Plain(plain) => Cow::Borrowed(plain.reason),
+            Self::Brief(brief) => Cow::Borrowed(brief.reason),
             Self::Told(told) => told.reason.clone(),
         }
     }
 
-    pub(crate) fn message(&self) -> &str {
+    pub(crate) fn message(&self) -> Cow<'_, str> {
         match self {
-            Self::Plain(plain) => plain.message,
-            Self::Told(told) => &told.message,
+            Self::Plain(plain) => Cow::Borrowed(plain.message),
+            Self::Brief(brief) => brief.message(),
+            Self::Told(told) => Cow::Borrowed(&told.message),
         }
     }
 
     pub(crate) fn progress(&self) -> Option<Progress> {
         match self {
             Self::Plain(_) => None,
+            Self::Brief(brief) => (!brief.what.is_empty()).then(|| Progress {
+                have: brief.have.into(),
+                want: brief.want.into(),
+                what: brief.what,
+            }),
             Self::Told(told) => told.progress.as_deref().copied(),
         }
     }
 
     pub(crate) fn findings(&self) -> &[Finding] {
         match self {
-            Self::Plain(_) => &[],
+            Self::Plain(_) | Self::Brief(_) => &[],
             Self::Told(told) => &told.findings,
         }
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
-        let Self::Told(told) = self else { return 0 };
+        let told = match self {
+            Self::Plain(_) => return 0,
+            Self::Brief(brief) => return std::mem::size_of_val(&**brief),
+            Self::Told(told) => told,
+        };
         let owned = |text: &Cow<'static, str>| match text {
             Cow::Owned(text) => text.capacity(),
             Cow::Borrowed(_) => 0,
@@ -83,9 +142,26 @@ impl Own {
         std::mem::size_of::<Told>() + owned(&told.reason) + owned(&told.message) + progress + findings + class
     }
 
+    /// The same written out, for what is to be added.
+    pub(crate) fn into_told(self) -> Box<Told> {
+        let message = match self {
+            Self::Plain(plain) => Cow::Borrowed(plain.message),
+            Self::Brief(ref brief) => brief.message(),
+            Self::Told(told) => return told,
+        };
+        Box::new(Told {
+            status: self.status(),
+            reason: self.reason(),
+            message,
+            progress: self.progress().map(Box::new),
+            findings: Box::default(),
+            open: Open::Nothing,
+        })
+    }
+
     pub(crate) fn open(&self) -> &Open {
         match self {
-            Self::Plain(_) => &Open::Nothing,
+            Self::Plain(_) | Self::Brief(_) => &Open::Nothing,
             Self::Told(told) => &told.open,
         }
     }

@@ -78,7 +78,7 @@ const ROWS: &[Row] = &[
         when: "otherwise; misscheduled pods are tolerated",
         tell: |view| {
             let desired = view.status.count("desiredNumberScheduled");
-            Some(telling(view, format!("All replicas scheduled as expected. Replicas: {desired}")))
+            Some(progress(view, Telling::counting("All replicas scheduled as expected. Replicas: ", desired)))
         },
     },
 ];
@@ -90,6 +90,10 @@ fn less(view: &View<'_>, word: &str, counter: &str) -> Option<Telling> {
 }
 
 fn telling(view: &View<'_>, message: String) -> Telling {
+    progress(view, Telling::new(message))
+}
+
+fn progress(view: &View<'_>, telling: Telling) -> Telling {
     let desired = view.status.count("desiredNumberScheduled");
-    Telling::new(message).progress(view.status.count("numberAvailable"), desired, "available")
+    telling.progress(view.status.count("numberAvailable"), desired, "available")
 }

@@ -137,8 +137,8 @@ const ROWS: &[Row] = &[
         when: "otherwise",
         tell: |view| {
             let n = Numbers::of(view);
-            let message = format!("Deployment is available. Replicas: {}", n.replicas);
-            Some(Telling::new(message).progress(n.available, n.want, "available"))
+            let telling = Telling::counting("Deployment is available. Replicas: ", n.replicas);
+            Some(telling.progress(n.available, n.want, "available"))
         },
     },
 ];

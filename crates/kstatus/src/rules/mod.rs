@@ -32,7 +32,7 @@ use std::sync::Arc;
 
 use crate::custom::CustomRule;
 use crate::kind::Kind;
-use crate::outcome::{Finding, Open, Own, Plain, Told};
+use crate::outcome::{Brief, Finding, Open, Own, Plain, Told};
 use crate::read::Leaf;
 use crate::reader::Reader;
 use crate::verdict::{Progress, Status};
@@ -66,6 +66,8 @@ pub(crate) struct Row {
 #[derive(Default)]
 pub(crate) struct Telling {
     message: Cow<'static, str>,
+    /// The end of the message.
+    number: Option<i64>,
     reason: Option<String>,
     progress: Option<Progress>,
     open: Option<Open>,
@@ -74,6 +76,11 @@ pub(crate) struct Telling {
 impl Telling {
     pub(crate) fn new(message: impl Into<Cow<'static, str>>) -> Self {
         Self { message: message.into(), ..Self::default() }
+    }
+
+    /// A message that ends with a number.
+    pub(crate) fn counting(message: &'static str, number: i64) -> Self {
+        Self { number: Some(number), ..Self::new(message) }
     }
 
     /// What a condition says, with its reason.
@@ -252,17 +259,7 @@ fn by_tables(book: &Rulebook, view: &View<'_>) -> (Own, Origin) {
 
 /// The same with one finding more.
 fn also(own: Own, finding: Finding) -> Own {
-    let mut told = match own {
-        Own::Told(told) => told,
-        Own::Plain(plain) => Box::new(Told {
-            status: plain.status,
-            reason: Cow::Borrowed(plain.reason),
-            message: Cow::Borrowed(plain.message),
-            progress: None,
-            findings: Box::default(),
-            open: Open::Nothing,
-        }),
-    };
+    let mut told = own.into_told();
     told.findings = std::mem::take(&mut told.findings).into_iter().chain([finding]).collect();
     Own::Told(told)
 }
@@ -278,31 +275,42 @@ pub(crate) fn is_undated(book: &Rulebook, view: &View<'_>, status: Leaf<'_>) -> 
     status.raw().is_some_and(undated) && !known() && book.rule_for(view.kind).is_none()
 }
 
-/// The first row that tells something. A plain telling of a row is kept as the row itself.
+/// The first row that tells something.
 pub(crate) fn first(rows: &'static [Row], view: &View<'_>) -> Option<(Own, &'static Row)> {
     rows.iter()
         .find_map(|row| (row.tell)(view).map(|telling| (told_as(row.status, row.reason, telling), row)))
 }
 
 fn told_as(status: Status, reason: &'static str, telling: Telling) -> Own {
+    // Of what has not settled there is more to say, and findings come to it.
+    if status == Status::Current
+        && let (Cow::Borrowed(message), None, None) = (&telling.message, &telling.reason, &telling.open)
+        && let Some(brief) = Brief::new(status, reason, message, telling.number, telling.progress)
+    {
+        return Own::Brief(Box::new(brief));
+    }
+    let mut message = telling.message;
+    if let Some(number) = telling.number {
+        message = format!("{message}{number}").into();
+    }
     Own::Told(Box::new(Told {
         status,
         reason: match telling.reason {
             Some(reason) => Cow::Owned(reason),
             None => Cow::Borrowed(reason),
         },
-        message: telling.message,
+        message,
         progress: telling.progress.map(Box::new),
         findings: Box::default(),
         open: telling.open.unwrap_or(Open::Nothing),
     }))
 }
 
-fn with(mut own: Own, findings: Vec<Finding>) -> Own {
-    if let Own::Told(told) = &mut own
-        && !findings.is_empty()
-    {
-        told.findings = findings.into();
+fn with(own: Own, findings: Vec<Finding>) -> Own {
+    if findings.is_empty() || matches!(own, Own::Plain(_)) {
+        return own;
     }
-    own
+    let mut told = own.into_told();
+    told.findings = findings.into();
+    Own::Told(told)
 }

@@ -71,7 +71,11 @@ const ROWS: &[Row] = &[
         when: "otherwise",
         tell: |view| {
             let n = Numbers::of(view);
-            Some(n.telling(format!("{} is available. Replicas: {}", view.kind.kind(), n.replicas)))
+            let message = match view.kind.kind() {
+                "ReplicationController" => "ReplicationController is available. Replicas: ",
+                _ => "ReplicaSet is available. Replicas: ",
+            };
+            Some(n.progress(Telling::counting(message, n.replicas)))
         },
     },
 ];
@@ -94,7 +98,11 @@ impl Numbers {
     }
 
     fn telling(&self, message: String) -> Telling {
-        Telling::new(message).progress(self.available, self.want, "available")
+        self.progress(Telling::new(message))
+    }
+
+    fn progress(&self, telling: Telling) -> Telling {
+        telling.progress(self.available, self.want, "available")
     }
 }
 

@@ -84,7 +84,7 @@ const ROWS: &[Row] = &[
             let n = Numbers::of(view);
             let [current, update] = ["currentRevision", "updateRevision"].map(|name| view.status.text(name));
             let one_revision = current.as_deref().is_some_and(|name| !name.is_empty()) && current == update;
-            (n.want == 0 || one_revision).then(|| n.telling(n.all_there()))
+            (n.want == 0 || one_revision).then(|| n.all_there())
         },
     },
     Row {
@@ -143,7 +143,7 @@ const ROWS: &[Row] = &[
         when: "otherwise",
         tell: |view| {
             let n = Numbers::of(view);
-            Some(n.telling(n.all_there()))
+            Some(n.all_there())
         },
     },
 ];
@@ -174,11 +174,15 @@ impl Numbers {
         Some(self.want.saturating_sub(partition(view)?.max(0)).max(0))
     }
 
-    fn all_there(&self) -> String {
-        format!("All replicas scheduled as expected. Replicas: {}", self.replicas)
+    fn all_there(&self) -> Telling {
+        self.progress(Telling::counting("All replicas scheduled as expected. Replicas: ", self.replicas))
     }
 
     fn telling(&self, message: String) -> Telling {
-        Telling::new(message).progress(self.ready, self.want, "ready")
+        self.progress(Telling::new(message))
+    }
+
+    fn progress(&self, telling: Telling) -> Telling {
+        telling.progress(self.ready, self.want, "ready")
     }
 }

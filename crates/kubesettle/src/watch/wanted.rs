@@ -66,6 +66,14 @@ impl Interest {
         self.named(namespace, name) && Arc::make_mut(&mut self.names).remove(namespace, name)
     }
 
+    /// Leaves out what was generated, or what events say. Asked for anew, it counts as more.
+    pub(super) fn narrow(&mut self, generated: bool, notes: bool) {
+        if generated {
+            self.generated_by = Vec::new();
+        }
+        self.notes &= !notes;
+    }
+
     /// True when everything wanted by `other` is wanted here too.
     fn covers(&self, other: &Self) -> bool {
         other.names.is_subset(&self.names)

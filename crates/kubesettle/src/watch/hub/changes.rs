@@ -30,6 +30,8 @@ impl Task {
                 }
                 Change::Rewound => key.rewound = true,
                 Change::Marks(read) => marks = Some(self.marks.share(*read)),
+                // On its way when it was dropped.
+                Change::Upsert(digest) if !key.is_wide() && !key.names(&digest) => marks = None,
                 Change::Upsert(digest) => {
                     let epoch = key.epoch;
                     let kind = key.name.kind.clone();
@@ -130,7 +132,7 @@ impl Task {
         let before = self.targets.set_uid(target, Some(uid));
         if before != Some(uid) {
             before.into_iter().for_each(|before| self.disown(before));
-            if self.rules.generates(digest.kind()) {
+            if self.explaining && self.rules.generates(digest.kind()) {
                 self.own(uid);
             }
         }

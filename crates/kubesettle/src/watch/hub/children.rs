@@ -12,12 +12,12 @@ use kstatus::{Digest, Uid};
 use tokio::time::Instant;
 
 use super::targets::{Unsettled, Watched};
-use super::{Lease, Task, kind_of};
+use super::{Key, Lease, Task, kind_of};
 use crate::cluster::{Resource, Scope};
 use crate::id::{GroupKind, ObjectId};
 use crate::watch::scope::{Means, Width};
 use crate::watch::slab::Place;
-use crate::watch::wanted::{Interest, LIMBO};
+use crate::watch::wanted::{Interest, LIMBO, Owners};
 
 /// How long to collect what turns out to be ours before it is asked for.
 const COLLECT: Duration = Duration::from_secs(1);
@@ -157,9 +157,27 @@ impl Task {
         self.owners.borrow().contains(&uid)
     }
 
-    fn is_named(&self, key: u32, digest: &Digest) -> bool {
-        let interest = self.keys.get(&key).map(|key| key.interest.borrow());
-        interest.is_some_and(|wanted| wanted.named(digest.namespace().unwrap_or_default(), digest.name()))
+    pub(super) fn is_named(&self, key: u32, digest: &Digest) -> bool {
+        self.keys.get(&key).is_some_and(|key| key.names(digest))
+    }
+
+    /// Somebody looks at what was generated: from here on it is known who may have done so.
+    pub(super) fn explain(&mut self) {
+        if std::mem::replace(&mut self.explaining, true) {
+            return;
+        }
+        let generates = |watched: &Watched| self.rules.generates(&kind_of(watched.id.group_kind(), ""));
+        let targets = self.targets.iter().filter(|(_, watched)| generates(watched));
+        let uids: Vec<Uid> = targets.filter_map(|(_, watched)| watched.uid()).collect();
+        uids.into_iter().for_each(|uid| self.own(uid));
+    }
+
+    /// Forgets that when no key shows what was generated any more.
+    pub(super) fn end_explaining(&mut self) {
+        if self.explaining && !self.keys.values().any(Key::is_generated) {
+            self.explaining = false;
+            self.owners.send_replace(Owners::default());
+        }
     }
 
     /// An object of ours may have generated others: those are ours too.
@@ -207,7 +225,8 @@ impl Task {
             self.touch(&digest);
             self.disown(uid);
         }
-        let Some(owner) = owner else { return };
+        let shows = self.keys.get(&key).is_some_and(Key::is_generated);
+        let Some(owner) = owner.filter(|_| shows) else { return };
         if self.store.of(key, uid).is_none() {
             self.store.add_stranger(key, owner, uid);
         }

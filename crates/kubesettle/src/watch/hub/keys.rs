@@ -97,15 +97,21 @@ impl Task {
     ) -> Lease {
         let kind = resource.group_kind().clone();
         let name = KeyName { kind, version: resource.version().into(), means };
+        if !interest.generated_by.is_empty() {
+            self.explain();
+        }
         if let Some(id) = self.key_names.get(&name).copied()
             && let Some(key) = self.keys.get_mut(&id)
         {
             key.leases += leases;
-            self.lingering.retain(|(_, lingering)| *lingering != id);
             if key.interest.send_if_modified(|mine| mine.widen(interest)) {
                 self.again.remove(&id);
             }
-            let serial = key.interest.borrow().serial;
+            let (serial, is_wide) = (key.interest.borrow().serial, key.is_wide());
+            self.lingering.retain(|(_, lingering)| *lingering != id);
+            if is_wide {
+                self.linger(id);
+            }
             return Lease { key: id, serial };
         }
         let id = self.next_id();
@@ -176,9 +182,15 @@ impl Task {
     pub(super) fn release(&mut self, id: u32) {
         let Some(key) = self.keys.get_mut(&id) else { return };
         key.leases = key.leases.saturating_sub(1);
-        if key.leases == 0 {
-            self.lingering.push((Instant::now() + LINGER, id));
+        if key.leases == 0 || key.is_wide() {
+            self.linger(id);
         }
+    }
+
+    /// In a while it is to be seen what of a key nobody needs any more.
+    fn linger(&mut self, id: u32) {
+        self.lingering.retain(|(_, lingering)| *lingering != id);
+        self.lingering.push((Instant::now() + LINGER, id));
     }
 
     pub(super) fn close_lingering(&mut self) {
@@ -186,7 +198,39 @@ impl Task {
         let (due, rest) = std::mem::take(&mut self.lingering).into_iter().partition(|(at, _)| *at <= now);
         self.lingering = rest;
         let due: Vec<(Instant, u32)> = due;
-        due.into_iter().for_each(|(_, key)| self.close(key));
+        for (_, id) in due {
+            match self.keys.get(&id) {
+                Some(key) if key.leases > 0 => self.narrow(id),
+                _ => self.close(id),
+            }
+        }
+    }
+
+    /// Lets a key that is still in use forget what it was widened for, if nobody looks any more.
+    fn narrow(&mut self, id: u32) {
+        let Some(key) = self.keys.get(&id) else { return };
+        let used = |so: fn(&Unsettled, u32) -> bool| self.targets.all_unsettled().any(|(_, of)| so(of, id));
+        let generated = key.is_generated() && !used(Unsettled::looks_into);
+        let notes = key.interest.borrow().notes && !used(Unsettled::listens_to);
+        if generated || notes {
+            key.interest.send_modify(|interest| interest.narrow(generated, notes));
+        }
+        if notes {
+            self.notes.drop_key(id);
+        }
+        if generated {
+            self.again.remove(&id);
+            self.store.clear_strangers(id);
+            for digest in self.store.of_key(id) {
+                if let Some(uid) = digest.uid().filter(|_| !self.is_named(id, &digest)) {
+                    self.store.remove(id, uid);
+                    self.touch(&digest);
+                    self.disown(uid);
+                }
+            }
+            self.store.trim();
+            self.end_explaining();
+        }
     }
 
     pub(super) fn close(&mut self, id: u32) {
@@ -201,6 +245,7 @@ impl Task {
             digest.uid().into_iter().for_each(|uid| self.disown(uid));
         }
         self.store.trim();
+        self.end_explaining();
     }
 
     pub(super) fn start_probe(&mut self) {

@@ -36,7 +36,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use kstatus::{Kind, Rulebook, Uid};
+use kstatus::{Digest, Kind, Rulebook, Uid};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
@@ -136,6 +136,23 @@ struct Key {
     stopped: Option<Arc<ApiError>>,
 }
 
+impl Key {
+    /// True when it shows what others generated.
+    fn is_generated(&self) -> bool {
+        !self.interest.borrow().generated_by.is_empty()
+    }
+
+    /// True when this object is wanted by name.
+    fn names(&self, digest: &Digest) -> bool {
+        self.interest.borrow().named(digest.namespace().unwrap_or_default(), digest.name())
+    }
+
+    /// True when it shows more than what is wanted by name.
+    fn is_wide(&self) -> bool {
+        self.is_generated() || self.interest.borrow().notes
+    }
+}
+
 /// The use of a key.
 #[derive(Debug, Clone, Copy)]
 struct Lease {
@@ -194,8 +211,10 @@ pub(super) struct Task {
     denied: Vec<(Instant, Denied)>,
     /// Keys by which something denied is tried again.
     trials: HashMap<u32, Trial>,
-    /// Everything of ours that may have generated something.
+    /// Everything of ours that may have generated something, while anybody looks at what was.
     owners: watch::Sender<Owners>,
+    /// There is a key that shows what was generated.
+    explaining: bool,
     /// New objects whose owner is not known yet, with the end of the time it may take to appear.
     limbo: VecDeque<(Instant, u32, Uid)>,
     /// Keys whose whole state is to be asked for again.
@@ -233,6 +252,7 @@ impl Task {
             denied: Vec::new(),
             trials: HashMap::new(),
             owners: watch::Sender::new(Owners::default()),
+            explaining: false,
             limbo: VecDeque::new(),
             again: HashMap::new(),
             probe: None,
