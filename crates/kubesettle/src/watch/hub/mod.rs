@@ -2,6 +2,7 @@
 //!
 //! A *key* is one kind in one scope, observed by one loop. Targets and generated kinds lease keys;
 //! a key without leases lingers for a moment, so that the next user need not list again, and closes.
+//! One that is still used forgets after that time what it was widened for and nobody looks at.
 //!
 //! | file | what |
 //! | --- | --- |
