@@ -28,6 +28,9 @@ pub(crate) struct Options {
     /// Pods of each Deployment
     #[arg(long, default_value_t = 10)]
     replicas: usize,
+    /// The rollout alone, and our watcher alone: ten thousand Pods keep the peer and the server busy for long
+    #[arg(long)]
+    alone: bool,
     /// Write the tables into docs/performance.md
     #[arg(long)]
     write: bool,
@@ -41,6 +44,9 @@ const HANDS: usize = 8;
 const WANTED: usize = 10;
 
 pub(super) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    if options.alone {
+        return alone(options);
+    }
     let programs = [("kubesettle", example("watch")?), ("cli-utils", binaries::path(Binary::Watcher)?)];
     let Options { foreign, deployments, replicas, .. } = *options;
     let mut text = format!(
@@ -53,8 +59,7 @@ the wire.
 ",
         report::machine()
     );
-    let nodes = (deployments * replicas * 2).div_ceil(250).max(3);
-    let plane = ControlPlane::builder().nodes(nodes).start()?;
+    let plane = plane(options)?;
     let _ = writeln!(text, "\n### S4: {WANTED} Pods among {foreign} of others\n");
     text.push_str(&few_among_many(&plane, &programs, foreign)?);
     let _ = writeln!(text, "\n### S5: {deployments} Deployments of {replicas} replicas, all rolling\n");
@@ -64,6 +69,26 @@ the wire.
         report::write("watch", &text)?;
     }
     Ok(())
+}
+
+fn alone(options: &Options) -> Result<(), Box<dyn Error>> {
+    let Options { deployments, replicas, .. } = *options;
+    let mut text = format!(
+        "{}; `cargo xtask bench watch --alone --deployments {deployments} --replicas {replicas}`\n\n",
+        report::machine()
+    );
+    let _ = writeln!(text, "### S5: {deployments} Deployments of {replicas} replicas, all rolling\n");
+    text.push_str(&rollout(&plane(options)?, &[("kubesettle", example("watch")?)], deployments, replicas)?);
+    println!("{text}");
+    if options.write {
+        report::write("watch-alone", &text)?;
+    }
+    Ok(())
+}
+
+fn plane(options: &Options) -> Result<ControlPlane, Box<dyn Error>> {
+    let nodes = (options.deployments * options.replicas * 2).div_ceil(250).max(3);
+    Ok(ControlPlane::builder().nodes(nodes).start()?)
 }
 
 /// One of our examples, compiled for speed.
