@@ -11,6 +11,10 @@ tests![f18_rights_that_go_and_come_back_are_stepped_down_and_up_once];
 /// How often what was denied is tried again.
 const AGAIN: u64 = 60;
 
+/// A refusal is believed after so many: it comes right after contact was lost, and a server that has just
+/// been started refuses everybody.
+const SURE: usize = 4;
+
 /// What is lost, and then asked for: watches that are allowed, refusals, steps told.
 struct Step {
     lost: &'static [usize],
@@ -59,9 +63,9 @@ fn f18_rights_that_go_and_come_back_are_stepped_down_and_up_once() {
 
     let steps = [
         Step { lost: &[], watches: 1, refusals: 0, told: 0 },
-        Step { lost: &[0], watches: 2, refusals: 1, told: 1 },
-        Step { lost: &[1, 2], watches: 4, refusals: 2, told: 2 },
-        Step { lost: &[3, 4], watches: 0, refusals: 4, told: 4 },
+        Step { lost: &[0], watches: 2, refusals: SURE, told: 1 },
+        Step { lost: &[1, 2], watches: 4, refusals: 2 * SURE, told: 2 },
+        Step { lost: &[3, 4], watches: 0, refusals: 4 * SURE, told: 4 },
     ];
     let (mut watches, mut refused, mut told, mut is_there) = (0, 0, 0, true);
     for step in steps {

@@ -1,13 +1,14 @@
 //! The API server goes away and comes back, under a run.
 
 use e2e::manifests::{config_map, deployment, deployment_that, stream};
-use e2e::{LIMIT, Lines, SOON, settle};
+use e2e::{Following, LIMIT, Lines, SOON, named, settle};
 use harness::{ControlPlane, Part, shared, wait_until};
 use serde_json::json;
 
 tests![
     f34_a_restart_in_mid_wait_is_waited_out,
     f34_a_restart_in_mid_apply_is_waited_out,
+    f34_rights_that_a_restarted_server_does_not_know_yet_are_no_loss,
     f34_connections_that_are_cut_are_made_again,
     f34_a_server_that_stays_away_cannot_be_told_about,
     f34_a_server_that_falls_silent_is_noticed,
@@ -51,6 +52,35 @@ fn f34_a_restart_in_mid_apply_is_waited_out() {
     assert_eq!(list.lines().filter(|name| name.contains("/object-")).count(), 400);
     // A write whose answer was lost is no failure.
     assert_eq!(lines.summary("Apply")["failed"], 0);
+}
+
+/// A server that has just been started answers before it knows whom it may let in.
+fn f34_rights_that_a_restarted_server_does_not_know_yet_are_no_loss() {
+    let plane = ControlPlane::builder().without_controllers().start().unwrap();
+    let user = plane.user("few").can(&["get", "list", "watch"], &["configmaps"], "default").build();
+    let write = |name: &str| {
+        let path = named("v1", "default", "configmaps", name);
+        plane.api().apply(&path, "somebody", &config_map(name)).unwrap().success();
+    };
+    write("a");
+    let call = settle(&plane, &["status"]).kubeconfig(user.kubeconfig());
+    let following = Following::start(call.input(stream(&[config_map("a"), config_map("b")])));
+    following.until("b", "NotFound", "");
+    let mark = plane.mark();
+    for turn in 0..3 {
+        plane.kill(Part::ApiServer);
+        plane.start_again(Part::ApiServer);
+        if turn == 2 {
+            write("b");
+        }
+    }
+    following.until("b", "Current", "");
+    let told = following.gaps();
+    assert!(!told.iter().any(|gap| gap.to_string().contains("watched by its name")), "{told:?}");
+    let named = plane.requests().since(mark).user(user.name()).resource("configmaps");
+    let named = named.filter(|request| request.uri.contains("fieldSelector") || request.verb == "get");
+    assert_eq!(named.count(), 0, "{named}");
+    following.end();
 }
 
 fn f34_connections_that_are_cut_are_made_again() {

@@ -15,6 +15,8 @@ pub(super) struct Context {
     pub pinned: bool,
     /// It is to be deleted.
     pub removal: bool,
+    /// The server was away a moment ago: one that has just been started refuses everybody for a while.
+    pub newcomer: bool,
 }
 
 /// Failures that are repeated for one budget of time; an outage before a conflict does not make the
@@ -29,6 +31,8 @@ pub(super) enum Trouble {
     Deletion,
     /// Somebody else was quicker.
     Race,
+    /// The server does not know yet who may do what.
+    Rights,
 }
 
 impl Trouble {
@@ -38,6 +42,7 @@ impl Trouble {
             ErrorClass::NotServed => Some(Self::Kind),
             ErrorClass::Terminating if context.comes_back => Some(Self::Deletion),
             ErrorClass::Replaced if !context.pinned => Some(Self::Race),
+            ErrorClass::Forbidden if context.newcomer => Some(Self::Rights),
             _ => None,
         }
     }
@@ -45,7 +50,7 @@ impl Trouble {
 
 /// Since when an object has each kind of trouble.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Failing([Option<Instant>; 4]);
+pub(super) struct Failing([Option<Instant>; 5]);
 
 impl Failing {
     /// For how long, with this error; `None` when it is not worth a repetition.
@@ -69,6 +74,8 @@ pub(super) struct Budgets {
 
 const FIRST: Duration = Duration::from_millis(500);
 const LONGEST: Duration = Duration::from_secs(10);
+/// How long a server that has just been started may take to learn who may do what.
+const RIGHTS: Duration = Duration::from_secs(10);
 /// Looking whether a kind is served costs no request of ours: the hub asks.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -89,6 +96,7 @@ pub(super) fn pause(
         Trouble::Deletion => (budgets.deletion, growing.min(Duration::from_secs(2))),
         // Who has the name now is told by the watch, which may be out of touch itself.
         Trouble::Race if context.removal => (budgets.trouble, growing),
+        Trouble::Rights => (RIGHTS, growing),
         // Somebody created the object between the server's look and its write.
         Trouble::Race => (budgets.trouble.min(Duration::from_secs(5)), growing),
     };

@@ -113,6 +113,9 @@ const HEALTHY_LIFE: Duration = Duration::from_secs(1);
 /// A server that left so many requests in a row without a usable answer was away for seconds: long
 /// enough for its data to be put back and to get further than what we know.
 const UNANSWERED_BEFORE_ANEW: u32 = 2;
+/// A server that has just been started refuses everybody for a moment: so many refusals after contact
+/// was lost mean nothing yet.
+const REFUSALS_OF_A_NEWCOMER: u32 = 3;
 /// After so many failures in a row the hub is told.
 const FAILURES_BEFORE_GAP: u32 = 3;
 
@@ -126,6 +129,8 @@ pub(super) struct Machine {
     failures: u32,
     /// How many requests in a row the server did not answer.
     unanswered: u32,
+    /// How often it refused what it may allow since.
+    refused: u32,
     /// How often in a row a version was too old without an event between.
     expired: u32,
     gap_told: bool,
@@ -142,6 +147,7 @@ impl Machine {
             version: None,
             failures: 0,
             unanswered: 0,
+            refused: 0,
             expired: 0,
             gap_told: false,
             stranger: false,
@@ -165,7 +171,19 @@ impl Machine {
                     self.forget();
                 }
             }
-            _ => self.unanswered = 0,
+            Outcome::Refused(error)
+                if error.class == ErrorClass::Forbidden
+                    && self.stranger
+                    && self.refused < REFUSALS_OF_A_NEWCOMER =>
+            {
+                self.refused += 1;
+                // Contact is good; whether there is a right is told when it is certain.
+                let told = self.gap_told;
+                let (step, _) = self.pause(error.clone(), jitter);
+                self.gap_told = told;
+                return (step, Notes::default());
+            }
+            _ => (self.unanswered, self.refused) = (0, 0),
         }
         match outcome {
             Outcome::Rested if self.stranger && matches!(self.resume, Step::Watch { .. }) => {
@@ -283,6 +301,7 @@ impl Machine {
     }
 
     fn healthy(&mut self) {
+        self.stranger = false;
         self.failures = 0;
         self.expired = 0;
         self.gap_told = false;
@@ -432,6 +451,19 @@ mod tests {
             machine.next(Outcome::Refused(error(class)), 0.0);
             assert_eq!(machine.next(Outcome::Rested, 0.0).0, Step::List { token: None, whole: false });
         }
+    }
+
+    #[test]
+    fn a_refusal_after_an_absence_is_believed_when_it_is_repeated() {
+        let mut machine = watching("5");
+        machine.next(Outcome::Refused(error(ErrorClass::Unreachable)), 0.0);
+        for _ in 0..REFUSALS_OF_A_NEWCOMER {
+            let (step, _) = machine.next(Outcome::Refused(error(ErrorClass::Forbidden)), 0.0);
+            assert!(matches!(step, Step::Pause(_)), "{step:?}");
+            machine.next(Outcome::Rested, 0.0);
+        }
+        let (step, _) = machine.next(Outcome::Refused(error(ErrorClass::Forbidden)), 0.0);
+        assert!(matches!(step, Step::Stop(_)), "{step:?}");
     }
 
     #[test]

@@ -434,3 +434,21 @@ async fn f34_a_write_after_a_backup_is_judged_by_what_comes_after_it() {
     assert_eq!(conclusions["late"], Conclusion::Settled, "{:?}", told.events);
     assert_eq!(conclusions["early"], Conclusion::Failed, "{:?}", told.events);
 }
+
+/// A server that has just been started does not know yet who may do what.
+#[tokio::test(start_paused = true)]
+async fn f34_a_refusal_of_a_server_that_was_away_is_not_the_last_word() {
+    let refused =
+        || Fault::status(403, "Forbidden", "configmaps \"a\" is forbidden: User \"x\" cannot patch resource");
+    for (away, class) in [(true, ExitClass::Ok), (false, ExitClass::Failed)] {
+        let scene = Scene::new();
+        if away {
+            scene.sandbox.inject(When::verb("patch").name("a").first(1), Fault::Refuse);
+            scene.sandbox.inject(When::verb("patch").name("a").nth(1), refused());
+        } else {
+            scene.sandbox.inject(When::verb("patch").name("a").first(1), refused());
+        }
+        let told = scene.apply(&config_maps(&[("a", "1")])).await;
+        assert_eq!(told.class(), Some(class), "{away}: {}", told.message());
+    }
+}

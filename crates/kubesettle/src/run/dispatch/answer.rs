@@ -1,5 +1,7 @@
 //! From an answer to an outcome, a retry, or a floor for verdicts.
 
+use std::time::Duration;
+
 use kstatus::{Status, Uid};
 use tokio::time::Instant;
 
@@ -15,6 +17,9 @@ use crate::run::schedule::Milestone;
 use crate::status::Floor;
 use crate::watch::{Closed, Presence};
 
+/// A server is new for so long after a request that was not answered.
+const NEWCOMER: Duration = Duration::from_secs(30);
+
 impl Dispatcher {
     pub(super) async fn answer(&mut self, node: usize, answer: Answer) -> Result<(), Closed> {
         match &answer {
@@ -24,7 +29,9 @@ impl Dispatcher {
             | Answer::Cleared(Err(error))
             | Answer::Released(Err(error)) => {
                 self.pace.leave(error.class == ErrorClass::Throttled);
-                self.out_of_touch |= error.class.passes() && error.class != ErrorClass::Throttled;
+                if error.class.passes() && error.class != ErrorClass::Throttled {
+                    self.unanswered = Some(Instant::now());
+                }
             }
             Answer::Applied(Ok(_))
             | Answer::Deleted(Ok(_))
@@ -179,6 +186,7 @@ impl Dispatcher {
             comes_back: self.comes_back(node),
             pinned: self.pin(node).is_some(),
             removal: matches!(self.action(node), Action::Delete | Action::Prune),
+            newcomer: self.unanswered.is_some_and(|at| at.elapsed() < NEWCOMER),
         };
         let attempt = self.nodes[node].attempts.max(1);
         let failing = self.nodes[node].failing.with(&error, context, Instant::now());

@@ -95,8 +95,10 @@ pub(super) struct Dispatcher {
     /// When contact that is sought for the one object worth waiting for has been sought long enough.
     hope_ends: Option<Instant>,
     stopping: Option<Stopping>,
-    /// Some request got no answer.
+    /// Contact was lost, in part or as a whole.
     out_of_touch: bool,
+    /// When some request last got no answer.
+    unanswered: Option<Instant>,
     own_namespaces: HashSet<Box<str>>,
     told: HashSet<Box<str>>,
     outcomes: Outcomes,
@@ -228,6 +230,7 @@ impl Dispatcher {
             hope_ends: None,
             stopping: None,
             out_of_touch: false,
+            unanswered: None,
             own_namespaces,
             told: HashSet::new(),
             outcomes,
@@ -246,7 +249,7 @@ impl Dispatcher {
         self.drive(cancel).await?;
         let complete = self.conclude_all().await;
         let rewound = self.watcher.rewound() || self.lock.as_ref().is_some_and(Lock::rewound);
-        let out_of_touch = rewound || self.out_of_touch;
+        let out_of_touch = rewound || self.out_of_touch || self.unanswered.is_some();
         let Self { emit, outcomes, lock, stopping, .. } = self;
         Ok(Remains { emit, outcomes, lock, stopping, out_of_touch, complete })
     }
