@@ -85,15 +85,20 @@ fn f01_a_namespace_a_definition_and_its_object_go_in_one_set() {
 fn f02_a_kind_that_somebody_else_defines_is_waited_for() {
     let (world, group) = (World::new("third"), group());
     let _defined = Defined(format!("widgets.{group}"));
-    let set = [within(custom(&group, "Widget", "one"), world.name()), config_map("free")];
+    let placed = within(custom(&group, "Widget", "one"), world.name());
+    // It goes where the others go, once it is known that the kind has namespaces.
+    let nowhere = custom(&group, "Widget", "two");
+    let set = [placed, nowhere, config_map("free")];
     let running = world.settle(&["apply", "-o", "json", "--timeout=60s"]).input(stream(&set)).start();
     running.wait_for_output("Widget", SOON);
     running.wait_for_output("\"conclusion\":\"Settled\"", SOON);
     shared().apply(&stream(&[definition(&group, "Widget", "widgets")]));
     let lines = Lines::of(running.finish(LIMIT));
-    assert_eq!(lines.all_settled(), 2);
-    assert_eq!(lines.outcome("Widget/one"), "created");
-    assert!(!world.get(&format!("{group}/v1"), "widgets", "one").is_null());
+    assert_eq!(lines.all_settled(), 3);
+    for name in ["one", "two"] {
+        assert_eq!(lines.outcome(&format!("Widget/{name}")), "created");
+        assert!(!world.get(&format!("{group}/v1"), "widgets", name).is_null());
+    }
 }
 
 fn f02_a_kind_that_never_comes_ends_with_the_time() {

@@ -76,6 +76,12 @@ impl Step {
     pub fn id(&self) -> &ObjectId {
         &self.id
     }
+
+    /// Puts the object where it belongs, now that the scope of its kind is known.
+    pub(crate) fn place(&mut self, object: Object) {
+        self.id = object.id().clone();
+        self.object = Some(object);
+    }
 }
 
 /// Steps of one action, in one order. A lane opens when nothing of the one before can go on.

@@ -157,14 +157,7 @@ impl Watcher {
             .iter()
             .map(|target| Tracked {
                 id: target.id.clone(),
-                state: TargetState {
-                    presence: Presence::Pending,
-                    marks: None,
-                    children: None,
-                    events: None,
-                    gap: None,
-                    rewinds: 0,
-                },
+                state: TargetState::pending(),
                 floor: None,
                 written: None,
                 reached: true,
@@ -288,6 +281,21 @@ impl Watcher {
     /// True when the server's data went back at some time while it was watched.
     pub fn rewound(&self) -> bool {
         self.rewound
+    }
+
+    /// Lets a target be another object from now on: the scope of its kind was not known before.
+    ///
+    /// # Errors
+    /// [`Closed`] when the runtime shuts down.
+    pub(crate) async fn rename(&mut self, target: usize, to: Target) -> Result<(), Closed> {
+        let Some(tracked) = self.targets.get_mut(target) else { return Ok(()) };
+        let before = std::mem::replace(&mut tracked.id, to.id.clone());
+        tracked.state = TargetState::pending();
+        tracked.verdict = None;
+        self.index.remove(&before);
+        self.index.insert(to.id.clone(), target);
+        self.subscription.remove(vec![before]).await?;
+        self.subscription.add(vec![to]).await
     }
 
     /// The marks of a target's live object.

@@ -81,6 +81,13 @@ pub struct TargetState {
     pub rewinds: u32,
 }
 
+impl TargetState {
+    /// Nothing has been heard yet.
+    pub(crate) fn pending() -> Self {
+        Self { presence: Presence::Pending, marks: None, children: None, events: None, gap: None, rewinds: 0 }
+    }
+}
+
 /// The annotations by which tools of the cli-utils family mark a live object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Marks {

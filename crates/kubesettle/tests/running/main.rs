@@ -5,6 +5,7 @@
 mod crash;
 mod guard;
 mod hands;
+mod late;
 mod linger;
 mod mutation;
 mod order;

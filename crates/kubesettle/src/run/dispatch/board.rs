@@ -42,6 +42,8 @@ pub(super) struct Node {
     /// One of its requests may have been carried out although its answer is missing.
     pub unclear: bool,
     pub conclusion: Option<Conclusion>,
+    /// It was put into a namespace when its kind came.
+    pub placed: bool,
     /// Its kind has been said to be missing.
     pub kind_missing_told: bool,
     /// It was found out why it does not go, or will be.

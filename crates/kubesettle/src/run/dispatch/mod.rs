@@ -15,6 +15,7 @@
 mod answer;
 mod board;
 mod close;
+mod late;
 mod linger;
 mod others;
 mod recreate;

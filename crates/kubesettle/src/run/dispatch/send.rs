@@ -69,6 +69,12 @@ impl Dispatcher {
             let error = self.kind_missing(node);
             return self.failed(node, error).await;
         };
+        if resource.namespaced() && object.id().namespace().is_empty() {
+            return self.place(node, object).await;
+        }
+        if self.is_looked_for(node) {
+            return self.rest_a_moment(node);
+        }
         // What an unanswered attempt made of it is not what it was before.
         if self.nodes[node].attempts == 0 {
             self.nodes[node].before = match self.presence(node) {

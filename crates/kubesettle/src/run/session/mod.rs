@@ -155,6 +155,7 @@ impl Session {
         }
         let identical = plan.identical.clone();
         let unseen = plan.unseen.len();
+        let late = self.late(&plan);
         let dispatcher = Dispatcher::new(Parts {
             cluster: self.job.cluster.clone(),
             hub: self.job.hub.clone(),
@@ -178,6 +179,7 @@ impl Session {
                 outcomes.tell(&other, Fate::Identical);
             }
         }
+        late.iter().for_each(|id| outcomes.tell(id, Fate::Untouched));
         let lost = matches!(stopping, Some(Stopping::LockLost(_)));
         let mut end = how_stopped(stopping);
         if unseen > 0 {

@@ -10,7 +10,7 @@ use crate::run::record::{Lock, Locked, Record, Stop, ask};
 use crate::status::Watcher;
 use crate::watch::Presence;
 
-use super::Session;
+use super::{Job, Session};
 
 impl Session {
     /// Old and new together stand in the record before anything else is written. Only the namespace of
@@ -26,6 +26,7 @@ impl Session {
             return Ok(None);
         }
         let made = self.make_room(plan, watcher, emit).await?;
+        let late = self.late(plan);
         // Without a namespace there is nothing to guard, and the record will say so.
         if let (true, Some(_), Some(set)) = (self.homeless, &made, &self.job.options.set) {
             match Lock::acquire(&self.job.cluster, set, self.job.options.retry_budget, emit).await? {
@@ -38,11 +39,26 @@ impl Session {
             let removing = self.job.operation == Operation::Destroy;
             if !removing || record.inventory().exists() {
                 let applied = plan.steps.iter().filter(|step| step.action == Action::Apply).map(Step::id);
-                let entries = crate::inventory::before(record.old(), applied);
+                let entries = crate::inventory::before(record.old(), applied.chain(&late));
                 write(record, entries, run, emit).await?;
             }
         }
         Ok(made)
+    }
+
+    /// Where objects will be that name no namespace and whose kind is not served yet, if it has namespaces.
+    pub(super) fn late(&self, plan: &Plan) -> Vec<ObjectId> {
+        let Job { cluster, .. } = &self.job;
+        let late = |step: &&Step| {
+            step.object.is_some()
+                && step.id().namespace().is_empty()
+                && cluster.resource(step.id().group_kind(), None).is_none()
+        };
+        let there = |step: &Step| {
+            let id = step.id();
+            ObjectId::new(id.group_kind().clone(), cluster.default_namespace(), id.name())
+        };
+        plan.steps.iter().filter(late).map(there).collect()
     }
 
     /// The namespace that the record lives in is applied first when the set brings it.

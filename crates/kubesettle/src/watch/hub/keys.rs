@@ -28,11 +28,15 @@ impl Task {
             let Some(Watched { id, look, .. }) = self.targets.get(target) else { continue };
             groups.entry((id.group_kind().clone(), look.clone())).or_default().push(id.clone());
         }
-        for ((kind, look), targets) in groups {
+        for ((kind, look), mut targets) in groups {
             let served = self
                 .cluster
                 .resource(&kind, look.version.as_deref())
                 .or_else(|| self.cluster.resource(&kind, None));
+            // A name without a namespace is no object of a kind that has them.
+            if served.as_ref().is_some_and(Resource::namespaced) {
+                targets.retain(|id| !id.namespace().is_empty());
+            }
             match served {
                 Some(resource) if !resource.verbs().has("watch") => {
                     for (means, names) in scope::one_by_one(&names_of(&targets)) {
