@@ -238,6 +238,9 @@ impl Soak {
         };
         let told = order.carry_out().await?;
         let bad = told.class != ExitClass::Ok || told.tasks_left > 0;
+        if bad {
+            told.lines.iter().for_each(|line| eprintln!("run {}: {line}", self.runs));
+        }
         Ok(bad.then(|| {
             format!("run {}: {:?} {}, {} tasks left", self.runs, told.class, told.message, told.tasks_left)
         }))
