@@ -343,8 +343,8 @@ async fn f34_what_a_backup_undid_is_no_success() {
             && settled.len() == 3
         {
             scene.sandbox.restore(&backup);
-            // With what is told of the pod the run ends: the ConfigMaps are looked at before.
-            scene.sandbox.inject(When::verb("list").resource("pods").first(1), Fault::Refuse);
+            // With what is told of the pod the run ends, whatever the watch of ConfigMaps knows by then.
+            scene.sandbox.inject(When::verb("list").resource("configmaps").first(2), Fault::Refuse);
         }
         events.push(event);
     }

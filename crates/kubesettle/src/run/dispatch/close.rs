@@ -119,6 +119,7 @@ impl Dispatcher {
     /// The run is over: every object gets a conclusion. True when all of them are as wanted.
     pub(super) async fn conclude_all(&mut self) -> bool {
         self.look_for_replaced().await;
+        self.ask_after_a_backup().await;
         // Those that others wait for go first: what stands behind them is skipped for their sake.
         let outside: HashSet<usize> = self.external.values().flatten().copied().collect();
         let rank = |node: usize| match self.nodes[node].phase() {

@@ -19,6 +19,7 @@ mod late;
 mod linger;
 mod others;
 mod recreate;
+mod rewound;
 mod send;
 mod verdict;
 

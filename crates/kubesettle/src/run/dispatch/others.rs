@@ -12,45 +12,7 @@ const CHANGED: &str = "somebody changed it after it was applied; it is judged as
 pub(super) const REPLACED: &str =
     "somebody deleted it after it was applied and created it anew; what is there now was not applied";
 
-const UNDONE: &str = "the server's data went back to before it was applied; apply it again";
-const BACK_AGAIN: &str = "the server's data went back to before it was deleted; delete it again";
-
 impl Dispatcher {
-    /// What was done to this object is not so any more, since the server's data went back.
-    pub(super) fn is_lost(&self, node: usize) -> bool {
-        if !self.watcher.went_back(self.nodes[node].target) {
-            return false;
-        }
-        match (&self.nodes[node].written, self.presence(node)) {
-            (Some(written), presence @ (Presence::Present(_) | Presence::Absent { .. })) => {
-                !written.reached_by(presence)
-            }
-            (None, Presence::Present(digest)) => {
-                !self.is_wanted(node) && digest.uid() == self.nodes[node].deleted && !digest.deleting()
-            }
-            _ => false,
-        }
-    }
-
-    /// Only a run from anew gets it there.
-    pub(super) async fn lost_to_a_backup(&mut self, node: usize) {
-        if !matches!(self.nodes[node].conclusion, None | Some(Conclusion::Settled)) {
-            return;
-        }
-        let (status, message) = match self.presence(node) {
-            Presence::Absent { .. } => (Status::NotFound, UNDONE),
-            _ if self.is_wanted(node) => (Status::Failed, UNDONE),
-            _ => (Status::Failed, BACK_AGAIN),
-        };
-        if !self.is_wanted(node) {
-            self.tell_fate(node, Fate::Unclear);
-        }
-        let id = self.steps[node].id().clone();
-        self.emit.tell(Body::Verdict { id, verdict: Verdict::new(status, "Rewound", message) }).await;
-        self.conclude(node, Conclusion::Failed).await;
-        self.stop_dependents(node).await;
-    }
-
     /// Another object has the name of the one that we wrote.
     pub(super) fn is_another(&self, node: usize) -> bool {
         match (&self.nodes[node].written, self.presence(node)) {
@@ -89,7 +51,7 @@ impl Dispatcher {
     pub(super) async fn look_for_replaced(&mut self) {
         for node in 0..self.nodes.len() {
             if self.is_lost(node) {
-                self.lost_to_a_backup(node).await;
+                self.lost_to_a_backup(node, &self.presence(node).clone()).await;
             } else if self.is_replaced(node) {
                 self.lost_to_another(node).await;
             }

@@ -23,7 +23,7 @@ impl Dispatcher {
             return;
         }
         if self.is_lost(node) {
-            return self.lost_to_a_backup(node).await;
+            return self.lost_to_a_backup(node, &self.presence(node).clone()).await;
         }
         if self.is_replaced(node) {
             return self.lost_to_another(node).await;
