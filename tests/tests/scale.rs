@@ -38,9 +38,9 @@ fn hundreds_of_deployments_cost_one_request_each() {
     );
     let gets = looks(&all).verb("get");
     assert_eq!(gets.count(), 0, "{gets}");
-    // Per namespace: Deployments, and under a standstill their ReplicaSets and Pods, each a list
-    // (or none) and a watch.
-    assert!(all.count() - writes.count() <= 30, "{all}");
+    // Per namespace: Deployments, and under a standstill their ReplicaSets and Pods, each a stream and,
+    // where that is crowded, a list and a watch. The rest is discovery.
+    assert!(all.count() - writes.count() <= 3 * 3 * 3 + 5, "{all}");
     let connections = proxy.traffic().connections;
     assert!((1..=3).contains(&connections), "{connections} connections");
 
