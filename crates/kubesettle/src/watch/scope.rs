@@ -131,8 +131,7 @@ fn fitting(namespace: &Arc<str>, names: &[Arc<str>], open: &[&Means]) -> Covered
 }
 
 fn whole(namespace: &Arc<str>, names: &[Arc<str>]) -> Covered {
-    let scope = if namespace.is_empty() { Scope::Cluster } else { Scope::Namespace(namespace.clone()) };
-    (Means::Watch(scope), Names::from([(namespace.clone(), names.to_vec())]))
+    (Means::Watch(Scope::of_namespace(namespace)), Names::from([(namespace.clone(), names.to_vec())]))
 }
 
 fn of_namespace(namespace: &Arc<str>, names: &[Arc<str>]) -> Covered {

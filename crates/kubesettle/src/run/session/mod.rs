@@ -141,7 +141,9 @@ impl Session {
         }
         let run = format!("{:x}", watcher.started_at());
         let operation = self.job.operation;
-        let made = match self.begin(&plan, &watcher, &run, &mut emit).await {
+        // Once: what is put on record here must be known at the end, though the kind has come meanwhile.
+        let late = self.late(&plan);
+        let made = match self.begin(&plan, &late, &watcher, &run, &mut emit).await {
             Ok(made) => made,
             Err(stop) => {
                 self.unlock().await;
@@ -155,7 +157,6 @@ impl Session {
         }
         let identical = plan.identical.clone();
         let unseen = plan.unseen.len();
-        let late = self.late(&plan);
         let dispatcher = Dispatcher::new(Parts {
             cluster: self.job.cluster.clone(),
             hub: self.job.hub.clone(),

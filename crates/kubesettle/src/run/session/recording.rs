@@ -18,6 +18,7 @@ impl Session {
     pub(super) async fn begin(
         &mut self,
         plan: &Plan,
+        late: &[ObjectId],
         watcher: &Watcher,
         run: &str,
         emit: &mut Emitter,
@@ -26,7 +27,6 @@ impl Session {
             return Ok(None);
         }
         let made = self.make_room(plan, watcher, emit).await?;
-        let late = self.late(plan);
         // Without a namespace there is nothing to guard, and the record will say so.
         if let (true, Some(_), Some(set)) = (self.homeless, &made, &self.job.options.set) {
             match Lock::acquire(&self.job.cluster, set, self.job.options.retry_budget, emit).await? {
@@ -39,7 +39,7 @@ impl Session {
             let removing = self.job.operation == Operation::Destroy;
             if !removing || record.inventory().exists() {
                 let applied = plan.steps.iter().filter(|step| step.action == Action::Apply).map(Step::id);
-                let entries = crate::inventory::before(record.old(), applied.chain(&late));
+                let entries = crate::inventory::before(record.old(), applied.chain(late));
                 write(record, entries, run, emit).await?;
             }
         }
